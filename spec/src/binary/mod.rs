@@ -1,0 +1,17 @@
+//! Bytes to tree ([`decode`]), tree to bytes ([`encode`]), and where each field lies ([`places`]).
+//!
+//! Layout: `docs/gguf.md`, section "File Structure"; version 1 from "Version History". The document
+//! says that there is no way to tell the byte order; like ggml, this decoder takes a version word
+//! whose low 16 bits are zero for a byte-swapped one.
+
+mod decode;
+mod encode;
+mod places;
+
+pub use decode::{Decoded, NeedMore, Options, Source, decode, decode_with};
+pub use encode::encode;
+pub(crate) use places::string_size;
+pub use places::{Places, Span, spans, spans_of_data};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The rules applied to a tree.
+//!
+//! One file per stage, like the catalogue. Decoding has already reported what stops it; here are the
+//! rules that need a tree. Within one pair, one tensor or one array a rule is reported once, at its
+//! first violation, so that the number of findings is bounded by the number of entries.
+
+pub mod data;
+pub mod layout;
+mod metadata;
+mod semantics;
+mod tensors;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::binary::{Decoded, Options, Places};
+use crate::field::{Field, Finding};
+use crate::rules::{Checks, Rule};
+use crate::syntax::Tree;
+
+/// The bytes of an input, for the few rules that look at the data behind the header.
+pub trait Input {
+    /// The length of the input in bytes.
+    fn len(&self) -> u64;
+
+    /// Whether there are no bytes.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Some bytes, or `None` if they cannot be read. The range lies inside the input.
+    fn bytes(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
+}
+
+impl Input for &[u8] {
+    fn len(&self) -> u64 {
+        <[u8]>::len(self) as u64
+    }
+
+    fn bytes(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        let index = |at: u64| usize::try_from(at).ok();
+        Some(Cow::Borrowed(self.get(index(range.start)?..index(range.end)?)?))
+    }
+}
+
+/// All findings of a decoded input, those of decoding included, in order.
+#[must_use]
+pub fn findings(decoded: &Decoded<'_>, input: &dyn Input, options: &Options) -> Vec<Finding> {
+    let mut report = Report { checks: &options.checks, list: decoded.findings.clone() };
+    if let Some(tree) = &decoded.tree {
+        let context = Context { tree, places: &decoded.places, input, options };
+        metadata::check(&context, &mut report);
+        tensors::check(&context, &mut report);
+        if decoded.complete {
+            let layout = layout::DataLayout::of(tree, &decoded.places, options.lookup);
+            let sound = layout::check(&context, &layout, &mut report);
+            data::check(&context, &layout, sound, &mut report);
+            semantics::check(&context, &mut report);
+        }
+    }
+    let mut list = report.list;
+    list.sort_by(Finding::order);
+    list
+}
+
+/// What the checks look at.
+struct Context<'c, 'a> {
+    tree: &'c Tree<'a>,
+    places: &'c Places,
+    input: &'c dyn Input,
+    options: &'c Options,
+}
+
+/// Collects findings of the rules that are looked at.
+struct Report<'c> {
+    checks: &'c Checks,
+    list: Vec<Finding>,
+}
+
+impl Report<'_> {
+    /// A finding, if the rule is looked at; returns whether it is.
+    fn add(
+        &mut self,
+        rule: &'static Rule,
+        span: Range<u64>,
+        field: Field,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) -> bool {
+        let on = self.checks.has(rule);
+        if on {
+            self.list.push(Finding { rule, span, field, expected: expected.into(), actual: actual.into() });
+        }
+        on
+    }
+}
