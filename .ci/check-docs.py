@@ -11,7 +11,7 @@ LINK = re.compile(r"\[(?:[^\]\[]|\[[^\]]*\])*\]\(\s*<?([^)>\s]+)>?[^)]*\)")
 HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
 ANCHOR = re.compile(r"""<a\s+(?:id|name)=["']([^"']+)["']""")
 # Folders that exist on one machine only. Written so that this file does not match itself.
-MACHINE = re.compile(r"(?<![\w.])/(?:wor[k]|roo[t]|hom[e]/[a-z]|User[s]/[A-Za-z])[/\s]|\.\./share[d]")
+MACHINE = re.compile(r"(?<![\w.])/(?:wor[k]|roo[t]|tm[p]|(?:hom[e]|User[s])/\w+)[/\s]|\.\./share[d]")
 
 
 def tracked(*patterns):

@@ -1,0 +1,168 @@
+"""Checks the corpus as somebody sees it who has only the files: no code of this project is used.
+
+Schemas, names, sizes, hashes, and what follows from the expectations are worked out anew here, so that
+a mistake of the tool that writes the corpus shows.
+"""
+
+import copy
+import hashlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import jsonschema
+import referencing
+
+CORPUS = Path("corpus")
+LEAST = 500
+STAGES = ["magic", "header", "metadata", "tensor-table", "layout", "data", "semantics"]
+LAST_STAGE = {"gguf-v3": "semantics", "ggml-header": "layout", "ggml-data": "data"}
+WITH_REFERENCE = {"bug", "cve", "tutorial", "fuzz"}
+# Names that Windows keeps for devices, whatever the extension.
+RESERVED = re.compile(r"^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)", re.IGNORECASE)
+
+problems = []
+
+
+def complain(where, what):
+    problems.append(f"{where}: {what}")
+
+
+def load(path):
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def validators():
+    schemas = {path.name: load(path) for path in sorted((CORPUS / "schemas").glob("*.schema.json"))}
+    resources = [(name, referencing.Resource.from_contents(schema)) for name, schema in schemas.items()]
+    registry = referencing.Registry().with_resources(resources)
+    for schema in schemas.values():
+        jsonschema.Draft202012Validator.check_schema(schema)
+    return {name: jsonschema.Draft202012Validator(schema, registry=registry) for name, schema in schemas.items()}
+
+
+def check_schema(validator, instance, where):
+    error = jsonschema.exceptions.best_match(validator.iter_errors(instance))
+    if error is not None:
+        complain(where, f"{error.json_path}: {error.message[:300]}")
+
+
+def objects(instance, path="$"):
+    """Every JSON object inside, with its path."""
+    if isinstance(instance, dict):
+        yield path, instance
+        for name, value in instance.items():
+            yield from objects(value, f"{path}.{name}")
+    elif isinstance(instance, list):
+        for i, value in enumerate(instance):
+            yield from objects(value, f"{path}[{i}]")
+
+
+def check_closed(validator, instance, where):
+    """A member that nobody documented must be refused, in whichever object it stands."""
+    changed = copy.deepcopy(instance)
+    for path, found in objects(changed):
+        found["undocumented"] = 1
+        if validator.is_valid(changed):
+            complain(where, f"the schema lets an undocumented member pass in {path}")
+        del found["undocumented"]
+
+
+def derived_class(vector):
+    """Whether the profiles that judge the stage of the first finding agree."""
+    stages = [STAGES.index(says["stage"]) for says in vector["expect"].values() if "stage" in says]
+    if not stages:
+        return "valid"
+    accepting = {
+        says["outcome"] == "accept"
+        for profile, says in vector["expect"].items()
+        if STAGES.index(LAST_STAGE[profile.split("@")[0]]) >= min(stages)
+    }
+    return {frozenset({True}): "valid", frozenset({False}): "invalid"}.get(frozenset(accepting), "disputed")
+
+
+def check_vector(vector, path, rules):
+    data = path.with_suffix(".gguf").read_bytes()
+    if vector["id"] != path.stem:
+        complain(path, f"the id is {vector['id']}")
+    if len(data) != vector["size"] or hashlib.sha256(data).hexdigest() != vector["sha256"]:
+        complain(path, "the .gguf file has another size or hash")
+    if vector["class"] != derived_class(vector):
+        complain(path, f"the class is {vector['class']}, but {derived_class(vector)} follows from the outcomes")
+    accepted = any(says["outcome"] == "accept" for says in vector["expect"].values())
+    for member, holder in (("document", vector), ("document", vector["evidence"])):
+        if (member in holder) != accepted:
+            complain(path, "a document and its evidence are there exactly if some profile accepts the file")
+    if ("reference" in vector["origin"]) != (vector["origin"]["kind"] in WITH_REFERENCE):
+        complain(path, f"origin {vector['origin']['kind']} with or without a reference")
+    for finding in vector.get("findings", []):
+        if not 0 <= finding["start"] <= finding["end"] <= vector["size"]:
+            complain(path, f"the finding {finding['rule']} lies outside the file")
+    named = {says["rule"] for says in vector["expect"].values() if "rule" in says}
+    found = {finding["rule"] for finding in vector.get("findings", [])}
+    if not named <= found:
+        complain(path, f"objections without a finding: {sorted(named - found)}")
+    breaks, keeps = (set(vector["rules"].get(part, [])) for part in ("breaks", "keeps"))
+    if not breaks <= found:
+        complain(path, f"said to break what is not found: {sorted(breaks - found)}")
+    if keeps & found:
+        complain(path, f"said to keep what is broken: {sorted(keeps & found)}")
+    if not (breaks | keeps | found) <= rules:
+        complain(path, f"rules that spec/SPEC.md does not have: {sorted((breaks | keeps | found) - rules)}")
+
+
+def main():
+    by_name = validators()
+    page = Path("spec/SPEC.md").read_text(encoding="utf-8")
+    rules = set(re.findall(r"^#+ `([A-Za-z0-9._-]+)`", page, re.MULTILINE))
+    if not rules:
+        complain("spec/SPEC.md", "no rule is found in it")
+
+    paths = sorted(CORPUS.glob("vectors/*/*.json"))
+    vectors = {path: load(path) for path in paths}
+    if len(vectors) < LEAST:
+        complain(CORPUS, f"{len(vectors)} vectors; at least {LEAST} were expected")
+    stray = {path.with_suffix("") for path in CORPUS.glob("vectors/*/*.gguf")} ^ {path.with_suffix("") for path in paths}
+    for path in sorted(stray):
+        complain(path, "a .gguf file without a .json file, or the other way round")
+
+    names = {}
+    for path, vector in vectors.items():
+        other = names.setdefault(path.stem.lower(), path)
+        if other != path:
+            complain(path, f"has the name of {other}, at least where case does not count")
+        if RESERVED.match(path.stem):
+            complain(path, "is a name that Windows does not allow")
+        check_schema(by_name["vector.schema.json"], vector, path)
+        check_vector(vector, path, rules)
+
+    index = load(CORPUS / "index.json")
+    check_schema(by_name["index.schema.json"], index, "corpus/index.json")
+    listed = [entry["id"] for entry in index["vectors"]]
+    if sorted(listed) != sorted(vector["id"] for vector in vectors.values()):
+        complain("corpus/index.json", "does not list exactly the vectors that are there")
+
+    # One vector of each shape is enough to see that the schemas are closed.
+    shapes = {}
+    for path, vector in vectors.items():
+        shapes.setdefault((vector["class"], vector["origin"]["kind"], "document_ggml" in vector), (path, vector))
+    for path, vector in shapes.values():
+        check_closed(by_name["vector.schema.json"], vector, path)
+    check_closed(by_name["index.schema.json"], {**index, "vectors": index["vectors"][:3]}, "corpus/index.json")
+
+    readme = (CORPUS / "README.md").read_text(encoding="utf-8")
+    explained = set(re.findall(r"^\| `([a-z0-9-]+)` \|", readme.partition("\n## Flags\n")[2].partition("\n## ")[0], re.MULTILINE))
+    used = {flag for vector in vectors.values() for flag in vector.get("flags", [])}
+    for flag in sorted(used - explained):
+        complain("corpus/README.md", f"the flag {flag} is used and not explained")
+    for flag in sorted(explained - used):
+        complain("corpus/README.md", f"the flag {flag} is explained and not used")
+
+    for problem in problems[:50]:
+        print(f"error: {problem}", file=sys.stderr)
+    print(f"{len(vectors)} vectors, {len(rules)} rules, {len(used)} flags checked, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+sys.exit(main())
