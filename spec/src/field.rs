@@ -183,6 +183,7 @@ impl fmt::Display for Finding {
 #[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     const LONGEST: usize = 64;
-    let shown: String = bytes.iter().take(LONGEST).flat_map(|&b| std::ascii::escape_default(b)).map(char::from).collect();
+    let shown: String =
+        bytes.iter().take(LONGEST).flat_map(|&b| std::ascii::escape_default(b)).map(char::from).collect();
     if bytes.len() > LONGEST { format!("\"{shown}\"... ({} bytes)", bytes.len()) } else { format!("\"{shown}\"") }
 }

@@ -180,7 +180,13 @@ impl<'a> Decoder<'a, '_> {
                 let found = slice(self.source.head, start, self.source.len);
                 self.magic_fault(found)?;
                 let end = self.source.len.max(start);
-                return Err(self.missing(&header::TRUNCATED, end..end, Field::Version, count_bytes(4), "nothing".into()));
+                return Err(self.missing(
+                    &header::TRUNCATED,
+                    end..end,
+                    Field::Version,
+                    count_bytes(4),
+                    "nothing".into(),
+                ));
             }
         };
         let version_at = self.at;
@@ -256,11 +262,9 @@ impl<'a> Decoder<'a, '_> {
                 self.type_fault(&metadata::TYPE_KNOWN, type_at, kv(|| KvPart::Type), type_id)?;
                 Value::Fixed(Vec::new())
             }
-            Some(ValueType::String) => Value::String(self.string(
-                &metadata::STRING_TRUNCATED,
-                here(ValuePart::Len),
-                here(ValuePart::Whole),
-            )?),
+            Some(ValueType::String) => {
+                Value::String(self.string(&metadata::STRING_TRUNCATED, here(ValuePart::Len), here(ValuePart::Whole))?)
+            }
             Some(ValueType::Array) => Value::Array(self.array(i, &mut Vec::new())?),
             Some(fixed) => {
                 let size = fixed.size().unwrap_or(0) as u64;

@@ -153,11 +153,11 @@ fn value(tree: &Tree<'_>, pair: &syntax::Pair) -> Option<Value> {
     Some(match &pair.value {
         syntax::Value::Fixed(bytes) => Value::Fixed(ty, tree.byte_order.number(bytes)),
         syntax::Value::String(string) => Value::String(string.bytes.clone()),
-        syntax::Value::Array(inner) => Value::Array(array(tree, inner)?),
+        syntax::Value::Array(inner) => Value::Array(array_of(tree, inner)?),
     })
 }
 
-fn array(tree: &Tree<'_>, array: &syntax::Array) -> Option<Array> {
+fn array_of(tree: &Tree<'_>, array: &syntax::Array) -> Option<Array> {
     let ty = ValueType::from_id(array.type_id)?;
     let items = match &array.elements {
         Elements::Fixed(bytes) => {
@@ -166,7 +166,7 @@ fn array(tree: &Tree<'_>, array: &syntax::Array) -> Option<Array> {
         }
         Elements::Strings(strings) => Items::Strings(strings.iter().map(|s| s.bytes.clone()).collect()),
         Elements::Arrays(arrays) => {
-            Items::Arrays(arrays.iter().map(|inner| self::array(tree, inner)).collect::<Option<_>>()?)
+            Items::Arrays(arrays.iter().map(|inner| array_of(tree, inner)).collect::<Option<_>>()?)
         }
     };
     Some(Array { ty, items })

@@ -73,7 +73,7 @@ rules! { Metadata:
         says: Refuses, Accepts, Accepts;
     }
     KEY_LENGTH "kv.key.length" {
-        "A key has at most 65,535 bytes."
+        "A key has at most 65,535 bytes (over 2^30 it breaks `kv.key.limit` instead)."
         why: "A reader that keeps key lengths in 16 bits cuts a longer one."
         fix: "Shorten the key."
         source: "document: gguf_metadata_kv_t.key; ggml 0.25.1 run on such a file: it reads it"
@@ -83,8 +83,8 @@ rules! { Metadata:
         "A key has at most 2^30 bytes."
         why: "ggml refuses to read longer ones."
         fix: "Shorten the key."
-        source: "ggml: GGUF_MAX_STRING_LENGTH, `string length .. exceeds maximum`"
-        says: Silent, Refuses, Refuses;
+        source: "ggml: GGUF_MAX_STRING_LENGTH, `string length .. exceeds maximum`; document: gguf_metadata_kv_t.key allows far less"
+        says: Refuses, Refuses, Refuses;
     }
     KEY_DUPLICATE "kv.key.duplicate" {
         "No two pairs have the same key."

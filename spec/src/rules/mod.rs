@@ -36,15 +36,8 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Self; 7] = [
-        Self::Magic,
-        Self::Header,
-        Self::Metadata,
-        Self::TensorTable,
-        Self::Layout,
-        Self::Data,
-        Self::Semantics,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Magic, Self::Header, Self::Metadata, Self::TensorTable, Self::Layout, Self::Data, Self::Semantics];
 
     /// The name used in files and on the command line.
     #[must_use]
@@ -228,7 +221,7 @@ pub fn catalogue() -> Vec<&'static Rule> {
         .into_iter()
         .flatten()
         .copied()
-        .chain(keys::KEYS.iter().filter_map(|key| key.own_rule()))
+        .chain(keys::KEYS.iter().filter_map(keys::KeyRow::own_rule))
         .collect()
 }
 

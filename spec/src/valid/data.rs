@@ -2,21 +2,22 @@
 
 use std::ops::Range;
 
-use super::layout::DataLayout;
+use super::layout::{DataLayout, Placed, Soundness};
 use super::{Context, Input, Report};
 use crate::field::{Field, TensorPart};
 use crate::limits::{GGML_ADDRESS_SPACE, GGML_TENSOR_OVERHEAD};
 use crate::rules::data;
 
-pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, sound: bool, report: &mut Report<'_>) {
+pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, sound: Soundness, report: &mut Report<'_>) {
     let end = u128::from(context.input.len());
-    let present = |placed: &super::layout::Placed| match placed.size {
-        // Sizes that do not fit 64 bits when padded are findings of an earlier stage.
+    let contiguous = sound == Soundness::Contiguous;
+    let present = |placed: &Placed| match placed.size {
+        // Sizes that do not fit 64 bits when padded are findings of the layout stage.
         Some(size) if size > 0 && layout.pad(size) <= u128::from(u64::MAX) => placed.start + size <= end,
         _ => true,
     };
     let missing = layout.tensors.iter().find(|placed| !present(placed));
-    if layout.tensors.is_empty() || u128::from(layout.start) > end {
+    if sound == Soundness::Impossible || layout.tensors.is_empty() || u128::from(layout.start) > end {
         return;
     }
 
@@ -26,9 +27,9 @@ pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, sound: bool,
         let i = placed.index;
         let place = |part| (context.places.tensor_part(context.tree, i, part), Field::Tensor(i, part));
         let (span, field) = place(TensorPart::Offset);
-        if sound && needed > u128::from(u64::MAX) {
+        if contiguous && needed > u128::from(u64::MAX) {
             report.add(&data::CONTEXT_SIZE, span, field, "a sum under 2^64 bytes", format!("{needed} bytes"));
-        } else if sound && needed > u128::from(GGML_ADDRESS_SPACE) {
+        } else if contiguous && needed > u128::from(GGML_ADDRESS_SPACE) {
             let actual = format!("{total} declared, {} there", end - u128::from(layout.start));
             report.add(&data::MEMORY, span, field, "all bytes, or at most 4 GiB declared", actual);
         } else {
@@ -42,14 +43,20 @@ pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, sound: bool,
         }
         return;
     }
-    if !sound {
+    if !contiguous {
         return;
     }
     let Some(last) = layout.tensors.last() else { return };
     if u128::from(layout.start) + total > end {
         let at = context.input.len();
         let wanted = format!("padding up to byte {}", u128::from(layout.start) + total);
-        report.add(&data::FINAL_PADDING, at..at, Field::DataPadding(last.index), wanted, format!("the end of the file at byte {end}"));
+        report.add(
+            &data::FINAL_PADDING,
+            at..at,
+            Field::DataPadding(last.index),
+            wanted,
+            format!("the end of the file at byte {end}"),
+        );
     }
     for placed in &layout.tensors {
         let Some(size) = placed.size else { continue };

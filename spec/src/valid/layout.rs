@@ -57,7 +57,7 @@ pub struct Placed {
     pub index: usize,
     /// Where its data starts, from the start of the input.
     pub start: u128,
-    /// The size of its data in bytes; `None` if its type has no layout.
+    /// The size of its data in bytes; `None` if its type has no layout or its shape no 64-bit size.
     pub size: Option<u128>,
 }
 
@@ -75,7 +75,7 @@ impl DataLayout {
             .map(|(index, tensor)| Placed {
                 index,
                 start: start + u128::from(tensor.offset),
-                size: tensors::byte_size(tensor),
+                size: tensors::representable_size(tensor),
             })
             .collect();
         Self { alignment, start: u64::try_from(start).unwrap_or(u64::MAX), tensors }
@@ -100,11 +100,22 @@ impl DataLayout {
     }
 }
 
-/// Checks the layout; returns whether tensors lie one after another, so that sums over them mean something.
-pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, report: &mut Report<'_>) -> bool {
+/// What the layout of the tensors allows to be said about their data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Soundness {
+    /// The tensors lie one after another: sums over their sizes mean something.
+    Contiguous,
+    /// Each tensor can be looked at, but not their sum.
+    Scattered,
+    /// No file can hold the tensors.
+    Impossible,
+}
+
+/// Checks the layout.
+pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, report: &mut Report<'_>) -> Soundness {
     let tree = context.tree;
     let max = u128::from(u64::MAX);
-    let mut sound = true;
+    let mut sound = Soundness::Contiguous;
     // Where ggml expects the next tensor; unknown after one without a size.
     let mut expected = Some(0u128);
     for (i, (tensor, placed)) in tree.tensors.iter().zip(&layout.tensors).enumerate() {
@@ -113,24 +124,22 @@ pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, report: &mut
         if tensor.offset % layout.alignment != 0 {
             let (span, field) = place(TensorPart::Offset);
             let wanted = format!("a multiple of {}", layout.alignment);
-            sound &= !report.add(&layout::OFFSET_ALIGNED, span, field, wanted, offset.to_string());
+            report.add(&layout::OFFSET_ALIGNED, span, field, wanted, offset.to_string());
+            sound = sound.max(Soundness::Scattered);
         } else if let Some(expected) = expected.filter(|&e| e != offset) {
             let (span, field) = place(TensorPart::Offset);
-            sound &= !report.add(&layout::OFFSET_CONTIGUOUS, span, field, expected.to_string(), offset.to_string());
+            report.add(&layout::OFFSET_CONTIGUOUS, span, field, expected.to_string(), offset.to_string());
+            sound = sound.max(Soundness::Scattered);
         }
         let Some(size) = placed.size else {
             expected = None;
-            sound = false;
+            sound = sound.max(Soundness::Scattered);
             continue;
         };
-        // Shapes whose size is not a 64-bit number are findings of the tensor table already.
-        if size > max {
-            expected = None;
-            sound = false;
-        } else if layout.pad(size) > max {
+        if layout.pad(size) > max {
             let (span, field) = place(TensorPart::Type);
             let wanted = format!("a size that can be rounded up to {} in 64 bits", layout.alignment);
-            sound &= !report.add(&layout::PADDING_WRAPS, span, field, wanted, format!("{size} bytes"));
+            report.add(&layout::PADDING_WRAPS, span, field, wanted, format!("{size} bytes"));
         } else if let Some(total) = expected {
             let total = total + layout.pad(size);
             expected = Some(total);
@@ -138,7 +147,7 @@ pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, report: &mut
                 let (span, field) = place(TensorPart::Type);
                 report.add(&layout::TOTAL_RANGE, span, field, "a total under 2^64 bytes", format!("{total} bytes"));
                 expected = None;
-                sound = false;
+                sound = Soundness::Impossible;
             }
         }
     }
@@ -149,7 +158,6 @@ pub(super) fn check(context: &Context<'_, '_>, layout: &DataLayout, report: &mut
         let wanted = format!("the tensor data at byte {}", layout.start);
         let actual = format!("the end of the file at byte {end}");
         report.add(&layout::DATA_START, table_end..end.max(table_end), Field::Padding, wanted, actual);
-        sound = false;
     } else if let Some(at) = data::first_non_zero(context.input, table_end..layout.start.min(end)) {
         report.add(&layout::PADDING_ZERO, at..at + 1, Field::Padding, "zero bytes", "another byte");
     }

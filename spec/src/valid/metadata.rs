@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use super::{Context, Report};
 use crate::binary::string_size;
 use crate::field::{Field, KvPart, ValuePart, printable};
-use crate::limits::{
-    ALIGNMENT_MULTIPLE, GGML_MAX_ARRAY_LENGTH, GGML_MAX_STRING_LENGTH, MAX_KEY_LENGTH,
-};
+use crate::limits::{ALIGNMENT_MULTIPLE, GGML_MAX_ARRAY_LENGTH, GGML_MAX_STRING_LENGTH, MAX_KEY_LENGTH};
 use crate::rules::{Rule, metadata};
 use crate::syntax::{Array, Elements, Pair, RawString, Value};
 use crate::types::ValueType;
@@ -20,7 +18,13 @@ pub(super) fn check(context: &Context<'_, '_>, report: &mut Report<'_>) {
         if let Some(first) = seen.insert(&pair.key.bytes, i) {
             let (span, field) = key_place(context, i, pair);
             let name = printable(&pair.key.bytes);
-            report.add(&metadata::KEY_DUPLICATE, span, field, "a key of its own", format!("{name}, the key of pair {first} too"));
+            report.add(
+                &metadata::KEY_DUPLICATE,
+                span,
+                field,
+                "a key of its own",
+                format!("{name}, the key of pair {first} too"),
+            );
             seen.insert(&pair.key.bytes, first);
         }
         check_value(context, i, pair, report);
@@ -55,8 +59,7 @@ fn check_key(context: &Context<'_, '_>, i: usize, pair: &Pair, report: &mut Repo
     }
     if length > GGML_MAX_STRING_LENGTH {
         add(&metadata::KEY_LIMIT, "at most 1073741824 bytes", format!("{length} bytes"));
-    }
-    if length > MAX_KEY_LENGTH {
+    } else if length > MAX_KEY_LENGTH {
         add(&metadata::KEY_LENGTH, "at most 65535 bytes", format!("{length} bytes"));
     }
     if !key.is_ascii() {
@@ -85,14 +88,26 @@ fn check_value(context: &Context<'_, '_>, i: usize, pair: &Pair, report: &mut Re
         Value::String(string) => {
             if string.bytes.len() as u64 > GGML_MAX_STRING_LENGTH {
                 let actual = format!("{} bytes", string.bytes.len());
-                report.add(&metadata::STRING_LIMIT, at..at + wide(context), field(ValuePart::Len), "at most 1073741824 bytes", actual);
+                report.add(
+                    &metadata::STRING_LIMIT,
+                    at..at + wide(context),
+                    field(ValuePart::Len),
+                    "at most 1073741824 bytes",
+                    actual,
+                );
             }
             check_utf8(context, string, at, || field(ValuePart::Whole), report);
         }
         Value::Array(array) => {
             if ValueType::from_id(array.type_id) == Some(ValueType::Array) {
                 let expected = "elements that are not arrays";
-                report.add(&metadata::ARRAY_NESTED, at..at + 4, field(ValuePart::ElementType), expected, "an array of arrays");
+                report.add(
+                    &metadata::ARRAY_NESTED,
+                    at..at + 4,
+                    field(ValuePart::ElementType),
+                    expected,
+                    "an array of arrays",
+                );
             }
             let mut once = Once { pair: i, utf8: false, bools: false, limit: false };
             check_array(context, array, at, &mut Vec::new(), &mut once, report);
@@ -121,7 +136,13 @@ fn check_array(
     let field = |path: &[usize], part| Field::Kv(once.pair, KvPart::Value(path.to_vec(), part));
     if array.len > GGML_MAX_ARRAY_LENGTH && !once.limit {
         let actual = format!("{} elements", array.len);
-        report.add(&metadata::ARRAY_LIMIT, at + 4..len_end, field(path, ValuePart::Len), "at most 1073741824 elements", actual);
+        report.add(
+            &metadata::ARRAY_LIMIT,
+            at + 4..len_end,
+            field(path, ValuePart::Len),
+            "at most 1073741824 elements",
+            actual,
+        );
         once.limit = true;
     }
     let mut at = len_end;
@@ -203,7 +224,7 @@ fn check_alignment(context: &Context<'_, '_>, report: &mut Report<'_>) {
         report.add(&metadata::ALIGN_ZERO, span, field(), "a power of two of at least 8", "0");
         return;
     }
-    if value % ALIGNMENT_MULTIPLE != 0 {
+    if !value.is_multiple_of(ALIGNMENT_MULTIPLE) {
         report.add(&metadata::ALIGN_MULTIPLE, span.clone(), field(), "a multiple of 8", value.to_string());
     }
     if !value.is_power_of_two() {

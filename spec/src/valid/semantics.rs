@@ -121,7 +121,13 @@ fn check_tokenizer(context: &Context<'_, '_>, report: &mut Report<'_>) {
         {
             let start = value_start(context, i) + 4;
             let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Len));
-            report.add(rule, start..start + wide, field, format!("{tokens}, one for each token"), array.len.to_string());
+            report.add(
+                rule,
+                start..start + wide,
+                field,
+                format!("{tokens}, one for each token"),
+                array.len.to_string(),
+            );
         }
     };
     same_length(&semantics::SCORES_LENGTH, "tokenizer.ggml.scores", ValueType::F32);

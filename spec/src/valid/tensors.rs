@@ -107,14 +107,20 @@ fn check_type(tensor: &TensorInfo, add: &mut Add<'_>) {
 /// Whether the shape passes the rules about dimensions, so that its size is a meaningful number.
 fn representable(tensor: &TensorInfo) -> bool {
     tensor.n_dims <= MAX_DIMS
-        && tensor.dims.iter().all(|&dim| dim <= i64::MAX as u64)
+        && tensor.dims.iter().all(|&dim| i64::try_from(dim).is_ok())
         && elements_out_of_range(&tensor.dims).is_none()
+}
+
+/// The size of a tensor's data in bytes, if it has a layout and the rules allow its shape: at most 2^64 - 1.
+#[must_use]
+pub(crate) fn representable_size(tensor: &TensorInfo) -> Option<u128> {
+    byte_size(tensor).filter(|&size| representable(tensor) && size <= u128::from(u64::MAX))
 }
 
 /// The size of a tensor's data in bytes, rounded up to whole blocks in each row; `None` if its type
 /// has no layout. Saturates far above 2^64.
 #[must_use]
-pub(crate) fn byte_size(tensor: &TensorInfo) -> Option<u128> {
+fn byte_size(tensor: &TensorInfo) -> Option<u128> {
     let ty = TensorType::from_id(tensor.type_id).filter(|ty| ty.has_layout())?;
     if tensor.dims.contains(&0) {
         return Some(0);
