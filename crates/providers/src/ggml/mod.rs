@@ -1,0 +1,115 @@
+//! ggml's own GGUF reader, from its `ggml-base` shared library.
+//!
+//! What its C interface cannot show is not in the documents read here: strings end at their first
+//! NUL, a bool is 0 or 1, and every shape has four dimensions.
+
+mod abi;
+mod log;
+mod read;
+mod types;
+
+use std::path::{Path, PathBuf};
+
+use gguf_spec::document::Document;
+
+pub use abi::Library;
+pub use types::{TypeDifference, TypeRow, type_differences};
+
+/// How `gguf_init_from_file` is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Mode {
+    /// `no_alloc = true`: header, metadata, tensor table and layout.
+    Header,
+    /// `no_alloc = false`: the tensor data is read too.
+    Data,
+}
+
+impl Mode {
+    /// Both modes.
+    pub const ALL: [Self; 2] = [Self::Header, Self::Data];
+
+    /// `header` or `data`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Data => "data",
+        }
+    }
+
+    /// The mode with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// What the library answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It read the file, and this is what its interface shows of it.
+    Accept(Document),
+    /// It returned no context. The message is what it logged, which may be nothing.
+    Refuse(String),
+}
+
+/// Why a library could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The library cannot be loaded.
+    #[error("{path}: cannot be loaded as ggml's base library: {source}")]
+    Load {
+        /// Which file.
+        path: PathBuf,
+        /// What the loader says.
+        source: libloading::Error,
+    },
+    /// A function is missing: a version of ggml from before early 2025, or another library.
+    #[error("{path}: has no function {symbol}: not a ggml library of the supported versions")]
+    Symbol {
+        /// Which file.
+        path: PathBuf,
+        /// The name of the function.
+        symbol: &'static str,
+    },
+    /// The path of the file to be read cannot be given to a C function.
+    #[error("{path}: the path has a NUL or is not UTF-8, so it cannot be given to ggml")]
+    Path {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The library answered something its interface does not allow.
+    #[error("ggml answered {what}, which its interface does not allow")]
+    Answer {
+        /// What.
+        what: String,
+    },
+}
+
+/// The file name of ggml's base library on this system.
+#[must_use]
+pub fn library_name() -> &'static str {
+    if cfg!(windows) {
+        "ggml-base.dll"
+    } else if cfg!(target_os = "macos") {
+        "libggml-base.dylib"
+    } else {
+        "libggml-base.so"
+    }
+}
+
+impl Library {
+    /// Reads a file with the library. The process ends if the library aborts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Path`] if the path cannot be given to the library, [`Error::Answer`] if it answers
+    /// something that its interface does not allow. A refusal is not an error.
+    pub fn read(&self, file: &Path, mode: Mode) -> Result<Answer, Error> {
+        log::take();
+        match self.open(file, mode)? {
+            Some(context) => read::document(&context).map(Answer::Accept),
+            None => Ok(Answer::Refuse(log::take())),
+        }
+    }
+}
