@@ -59,6 +59,7 @@ struct Maker {
 /// Plain types, which need no quantization version.
 const F32: u32 = 0;
 const Q4_0: u32 = 2;
+const Q8_1: u32 = 9;
 const I8: u32 = 24;
 const F64: u32 = 28;
 
@@ -311,11 +312,16 @@ impl Maker {
                     &[MAX][..],
                     &[1, MAX],
                     &[(1 << 62) - 1, 2],
-                    &[1 << 32, 1 << 32],
-                    &[1 << 62, 1 << 62, 1 << 62, 1 << 62],
+                    &[MAX, 3],
                     &[4_194_305, 4_194_305, 211_106_198_978_564],
                 ]);
                 self.with_tensor(I8, dims)
+            }
+            r if *r == tensors::ELEMENTS_WRAP => {
+                // Products of exactly 2^64 or a multiple: they count as nothing, so no data is missing.
+                let dims = self.pick(&[&[1 << 32, 1 << 32][..], &[1 << 62, 4], &[1 << 62, 1 << 62, 1 << 62, 1 << 62]]);
+                let type_id = self.pick(&[I8, F32]);
+                self.with_tensor(type_id, dims)
             }
             r if *r == tensors::TYPE_KNOWN => {
                 let type_id = self.pick(&[43, 44, 107, 0x7FFF_FFFF, 0xFFFF_FFFF]);
@@ -337,6 +343,7 @@ impl Maker {
                 self.with_tensor(Q4_0, dims)
             }
             r if *r == tensors::BYTES_RANGE => self.with_tensor(F64, &[1 << 61]),
+            r if *r == tensors::BYTES_WRAP => self.with_tensor(Q8_1, &[1 << 62]),
             _ => return None,
         })
     }

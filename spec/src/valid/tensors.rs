@@ -51,8 +51,9 @@ fn check_shape(tensor: &TensorInfo, add: &mut Add<'_>) {
         let actual = tensor.dims[j].to_string();
         add(&tensors::DIM_SIGNED, TensorPart::Dim(j), "less than 2^63".to_owned(), actual);
     } else if let Some(j) = elements_out_of_range(&tensor.dims) {
+        let rule = if wraps_past_ggml(tensor) { &tensors::ELEMENTS_WRAP } else { &tensors::ELEMENTS_RANGE };
         let actual = format!("{:?}", tensor.dims);
-        add(&tensors::ELEMENTS_RANGE, TensorPart::Dim(j), "fewer than 2^63 - 1 elements".to_owned(), actual);
+        add(rule, TensorPart::Dim(j), "fewer than 2^63 - 1 elements".to_owned(), actual);
     }
 }
 
@@ -98,34 +99,85 @@ fn check_type(tensor: &TensorInfo, add: &mut Add<'_>) {
         let part = if tensor.dims.is_empty() { TensorPart::NDims } else { TensorPart::Dim(0) };
         let expected = format!("a multiple of {}, the block size of {}", ty.block, ty.name);
         add(&tensors::BLOCK_MULTIPLE, part, expected, row.to_string());
-    } else if representable(tensor) && byte_size(tensor).is_some_and(|size| size > u128::from(u64::MAX)) {
-        let expected = "a size under 2^64 bytes".to_owned();
-        add(&tensors::BYTES_RANGE, TensorPart::Type, expected, format!("{:?} of {}", tensor.dims, ty.name));
+    } else if sound_shape(tensor) && elements_out_of_range(&tensor.dims).is_none() {
+        let actual = || format!("{:?} of {}", tensor.dims, ty.name);
+        if !ggml_bytes_fit(tensor, ty) {
+            add(&tensors::BYTES_RANGE, TensorPart::Type, "a size under 2^64 bytes".to_owned(), actual());
+        } else if exact_size(tensor, ty) != u128::from(ggml_size(tensor, ty)) {
+            let expected = "a row whose elements times the bytes of a block are under 2^64".to_owned();
+            add(&tensors::BYTES_WRAP, TensorPart::Type, expected, actual());
+        }
     }
 }
 
-/// Whether the shape passes the rules about dimensions, so that its size is a meaningful number.
-fn representable(tensor: &TensorInfo) -> bool {
-    tensor.n_dims <= MAX_DIMS
-        && tensor.dims.iter().all(|&dim| i64::try_from(dim).is_ok())
-        && elements_out_of_range(&tensor.dims).is_none()
+/// Whether the dimensions, taken one by one, are of a shape at all.
+fn sound_shape(tensor: &TensorInfo) -> bool {
+    tensor.n_dims <= MAX_DIMS && tensor.dims.iter().all(|&dim| i64::try_from(dim).is_ok())
 }
 
-/// The size of a tensor's data in bytes, if it has a layout and the rules allow its shape: at most 2^64 - 1.
+/// The product of the dimensions as ggml computes it: signed, with whatever is over 64 bits lost.
+fn ggml_elements(tensor: &TensorInfo) -> i64 {
+    tensor.dims.iter().fold(1u64, |product, &dim| product.wrapping_mul(dim)).cast_signed()
+}
+
+/// Whether ggml 0.25.1 takes a shape of too many elements: it tests only products that are positive
+/// after they have wrapped, and then the size in bytes.
+fn wraps_past_ggml(tensor: &TensorInfo) -> bool {
+    ggml_elements(tensor) <= 0
+        && TensorType::from_id(tensor.type_id)
+            .is_none_or(|ty| !ty.has_layout() || rest_of_row(tensor, ty) != 0 || ggml_bytes_fit(tensor, ty))
+}
+
+/// ggml's test of the size in bytes: whole blocks, as an unsigned number, times the bytes of one.
+fn ggml_bytes_fit(tensor: &TensorInfo, ty: &TensorType) -> bool {
+    let blocks = ggml_elements(tensor) / ty.block.cast_signed();
+    blocks.cast_unsigned().checked_mul(ty.bytes).is_some()
+}
+
+/// The elements of a row that do not fill a block.
+fn rest_of_row(tensor: &TensorInfo, ty: &TensorType) -> u64 {
+    tensor.dims.first().copied().unwrap_or(1) % ty.block
+}
+
+/// The size of a tensor's data in bytes as ggml reckons it; `None` if its type has no layout, or
+/// ggml refuses its shape.
+///
+/// The true size, except in the few tensors whose size wraps although ggml takes them, which no file
+/// could hold. A row that ends inside a block, which ggml refuses too, is rounded up.
 #[must_use]
 pub(crate) fn representable_size(tensor: &TensorInfo) -> Option<u128> {
-    byte_size(tensor).filter(|&size| representable(tensor) && size <= u128::from(u64::MAX))
+    let ty = TensorType::from_id(tensor.type_id).filter(|ty| ty.has_layout())?;
+    if !sound_shape(tensor) || (elements_out_of_range(&tensor.dims).is_some() && !wraps_past_ggml(tensor)) {
+        return None;
+    }
+    if rest_of_row(tensor, ty) != 0 {
+        return Some(exact_size(tensor, ty)).filter(|&size| size <= u128::from(u64::MAX));
+    }
+    ggml_bytes_fit(tensor, ty).then(|| u128::from(ggml_size(tensor, ty)))
 }
 
-/// The size of a tensor's data in bytes, rounded up to whole blocks in each row; `None` if its type
-/// has no layout. Saturates far above 2^64.
-#[must_use]
-fn byte_size(tensor: &TensorInfo) -> Option<u128> {
-    let ty = TensorType::from_id(tensor.type_id).filter(|ty| ty.has_layout())?;
+/// The size in bytes, rounded up to whole blocks in each row. Saturates far above 2^64.
+fn exact_size(tensor: &TensorInfo, ty: &TensorType) -> u128 {
     if tensor.dims.contains(&0) {
-        return Some(0);
+        return 0;
     }
     let row = tensor.dims.first().copied().unwrap_or(1);
     let rows = tensor.dims.iter().skip(1).fold(1u128, |product, &dim| product.saturating_mul(u128::from(dim)));
-    Some((u128::from(row.div_ceil(ty.block)) * u128::from(ty.bytes)).saturating_mul(rows))
+    (u128::from(row.div_ceil(ty.block)) * u128::from(ty.bytes)).saturating_mul(rows)
+}
+
+/// `ggml_nbytes`, as observed: the place of the last element from the strides, in 64 bits, whatever
+/// is over lost.
+fn ggml_size(tensor: &TensorInfo, ty: &TensorType) -> u64 {
+    if tensor.dims.contains(&0) {
+        return 0;
+    }
+    let row = tensor.dims.first().copied().unwrap_or(1);
+    let mut size = row.wrapping_mul(ty.bytes) / ty.block;
+    let mut stride = ty.bytes.wrapping_mul(row / ty.block);
+    for &dim in tensor.dims.iter().skip(1) {
+        size = size.wrapping_add((dim - 1).wrapping_mul(stride));
+        stride = stride.wrapping_mul(dim);
+    }
+    size
 }
