@@ -1,2 +1,8 @@
-//! The assay command.
-fn main() {}
+//! The `assay` command.
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gguf_assay::main()
+}

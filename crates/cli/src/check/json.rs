@@ -1,0 +1,116 @@
+//! The report about all files, for scripts. `docs/cli.md` describes the form.
+
+use std::time::Duration;
+
+use gguf_spec::document::json::text;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Args, Checked, Report};
+use crate::exit::Exit;
+
+/// The object about all files.
+#[must_use]
+pub(super) fn document(all: &[Checked], args: &Args, exit: Exit) -> Json {
+    json!({
+        "assay": env!("CARGO_PKG_VERSION"),
+        "strict": args.strict,
+        "exit": exit.code(),
+        "files": all.iter().map(|(path, checked)| {
+            let mut object = match checked {
+                Ok(report) => file(report, args),
+                Err(sentence) => Map::from_iter([
+                    ("status".to_owned(), json!("unreadable")),
+                    ("reason".to_owned(), json!(sentence)),
+                ]),
+            };
+            object.insert("path".to_owned(), json!(path.to_string_lossy()));
+            Json::Object(object)
+        }).collect::<Vec<_>>(),
+    })
+}
+
+fn file(report: &Report, args: &Args) -> Map<String, Json> {
+    let (errors, warnings) = report.counts();
+    let findings = report.shown(args.max_findings);
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Json| object.insert(name.to_owned(), value);
+    let status = match (errors, warnings) {
+        (0, 0) => "fine",
+        (0, _) => "warnings",
+        _ => "errors",
+    };
+    put("status", json!(status));
+    put("size", json!(report.size));
+    put("offset", json!(args.at));
+    put("until", json!(report.until.name()));
+    put("facts", report.facts.as_ref().map_or(Json::Null, |facts| facts.to_json()));
+    put("foreign", report.foreign.as_ref().map_or(Json::Null, |f| json!({"kind": f.kind, "sentence": f.sentence})));
+    put("errors", json!(errors));
+    put("warnings", json!(warnings));
+    put("findings_left_out", json!(report.judgement.findings.len() - findings.len()));
+    put(
+        "findings",
+        findings
+            .into_iter()
+            .map(|(finding, owner)| {
+                json!({
+                    "severity": finding.severity().name(),
+                    "rule": finding.rule.id,
+                    "stage": finding.rule.stage.name(),
+                    "start": finding.span.start,
+                    "end": finding.span.end,
+                    "path": finding.field.to_string(),
+                    "owner": owner,
+                    "expected": finding.expected,
+                    "actual": finding.actual,
+                    "fix": finding.rule.fix,
+                })
+            })
+            .collect(),
+    );
+    put(
+        "profiles",
+        report
+            .judgement
+            .verdicts
+            .iter()
+            .map(|verdict| {
+                json!({
+                    "profile": verdict.profile.id(),
+                    "outcome": verdict.outcome.name(),
+                    "rule": verdict.because.as_ref().map(|finding| finding.rule.id),
+                    "start": verdict.because.as_ref().map(|finding| finding.span.start),
+                })
+            })
+            .collect(),
+    );
+    put(
+        "seconds",
+        json!({
+            "read": seconds(report.times.read),
+            "judge": seconds(report.times.judge),
+            "hash": report.times.hash.map(seconds),
+        }),
+    );
+    if let Some(hash) = &report.sha256 {
+        put("sha256", json!(hash));
+    }
+    match &report.tensors {
+        None => {}
+        Some(Err(reason)) => {
+            put("tensors", Json::Null);
+            put("no_tensors_because", json!(reason));
+        }
+        Some(Ok(tensors)) => {
+            let list = tensors.iter().map(|tensor| {
+                json!({"name": text(&tensor.name), "start": tensor.start, "size": tensor.size, "sha256": tensor.sha256})
+            });
+            put("tensors", list.collect());
+        }
+    }
+    object
+}
+
+fn seconds(time: Duration) -> f64 {
+    time.as_secs_f64()
+}

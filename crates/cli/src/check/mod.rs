@@ -1,0 +1,278 @@
+//! `assay check`: is this file well formed and complete, and who will refuse it?
+
+mod json;
+mod text;
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use gguf_spec::binary::Options;
+use gguf_spec::field::Finding;
+use gguf_spec::judge::Judgement;
+use gguf_spec::profile::{KeyLookup, Outcome};
+use gguf_spec::rules::{Checks, Severity, Stage, header};
+use gguf_spec::valid::Input;
+use gguf_spec::valid::layout::DataLayout;
+
+use crate::exit::{Exit, Failure};
+use crate::facts::Facts;
+use crate::fields::owner;
+use crate::foreign::{self, Foreign};
+use crate::hash::{Progress, sha256, tensor_ranges, work};
+use crate::input::{FileInput, Judged, Window, judge};
+use crate::ui::{Ui, write_json};
+use crate::walk;
+
+const EXAMPLES: &str = "\
+Examples:
+  assay check model.gguf                    who accepts it, and every finding
+  assay check --strict models/              every *.gguf below a directory; warnings fail too
+  assay check --header-only part.gguf       a file of which only the first megabytes were downloaded
+  assay check --at 33554432 model.llamafile a model that starts inside another file
+  assay check --json --tensor-sha256 *.gguf for a script
+
+An error is what ggml refuses, or what makes the data unusable. A warning is a deviation from the
+format document that ggml reads. Exit codes: 0 no errors, 1 errors (with --strict also warnings),
+2 usage, 3 something could not be read, or there was nothing to check.";
+
+/// Check files: what is wrong with them, and who accepts them.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Args {
+    /// Files, or directories: those are searched for *.gguf files.
+    #[arg(required = true, value_name = "FILE|DIR")]
+    pub paths: Vec<PathBuf>,
+
+    /// Warnings fail too.
+    #[arg(long)]
+    pub strict: bool,
+
+    /// Judge up to this stage, inclusive.
+    #[arg(long, value_name = "STAGE", default_value = "semantics", value_parser = stages())]
+    pub until: Stage,
+
+    /// Judge the header alone: the same as `--until layout`.
+    #[arg(long, conflicts_with = "until")]
+    pub header_only: bool,
+
+    /// Where in the file the GGUF file starts, in bytes.
+    #[arg(long, value_name = "OFFSET", default_value_t = 0)]
+    pub at: u64,
+
+    /// The SHA-256 of each file.
+    #[arg(long)]
+    pub sha256: bool,
+
+    /// The SHA-256 of the data of each tensor.
+    #[arg(long)]
+    pub tensor_sha256: bool,
+
+    /// Show at most this many findings of a file, errors first; 0 for all.
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub max_findings: usize,
+
+    /// The largest header that is read, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = crate::input::DEFAULT_MAX_HEADER)]
+    pub max_header: u64,
+
+    /// One JSON object about all files; docs/cli.md describes it.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Parses the name of a stage.
+fn stages() -> impl TypedValueParser<Value = Stage> {
+    PossibleValuesParser::new(Stage::ALL.map(Stage::name))
+        .map(|name| Stage::ALL.into_iter().find(|stage| stage.name() == name).unwrap_or(Stage::Semantics))
+}
+
+/// What was found out about a file.
+#[derive(Debug)]
+pub struct Report {
+    /// Its size in bytes.
+    pub size: u64,
+    /// What it is; `None` if not even a header could be read, or it is no GGUF file.
+    pub facts: Option<Facts>,
+    /// What it is instead, where that is known.
+    pub foreign: Option<Foreign>,
+    /// What the specification says, findings and verdicts of later stages left out.
+    pub judgement: Judgement,
+    /// For each finding, the key or tensor it belongs to.
+    pub owners: Vec<Option<String>>,
+    /// Up to which stage it was judged.
+    pub until: Stage,
+    /// The SHA-256 of the file, if asked for.
+    pub sha256: Option<String>,
+    /// The SHA-256 of each tensor, if asked for, or why there is none.
+    pub tensors: Option<Result<Vec<TensorHash>, String>>,
+    /// How long each stage took.
+    pub times: Times,
+}
+
+/// The data of a tensor, and its hash.
+#[derive(Debug)]
+pub struct TensorHash {
+    /// The name.
+    pub name: Vec<u8>,
+    /// Where the data starts in the file.
+    pub start: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The SHA-256, in hexadecimal.
+    pub sha256: String,
+}
+
+/// How long each stage took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Reading the header.
+    pub read: Duration,
+    /// Judging.
+    pub judge: Duration,
+    /// Hashing, if asked for.
+    pub hash: Option<Duration>,
+}
+
+impl Report {
+    /// How many findings are errors, and how many are warnings.
+    #[must_use]
+    pub fn counts(&self) -> (usize, usize) {
+        let errors = self.judgement.findings.iter().filter(|finding| finding.severity() == Severity::Error).count();
+        (errors, self.judgement.findings.len() - errors)
+    }
+
+    /// The exit code for this file alone.
+    #[must_use]
+    pub fn exit(&self, strict: bool) -> Exit {
+        match self.counts() {
+            (0, 0) => Exit::Fine,
+            (0, _) if !strict => Exit::Fine,
+            _ => Exit::Findings,
+        }
+    }
+
+    /// The findings to show when at most `most` (0: all) are wanted, with their owners: in order, but
+    /// where some are left out, warnings are first.
+    #[must_use]
+    pub fn shown(&self, most: usize) -> Vec<(&Finding, Option<&str>)> {
+        let all = self.judgement.findings.iter().zip(self.owners.iter().map(Option::as_deref));
+        if most == 0 || self.judgement.findings.len() <= most {
+            return all.collect();
+        }
+        let mut chosen: Vec<_> = all.clone().enumerate().collect();
+        chosen.sort_by_key(|(i, (finding, _))| (finding.severity(), *i));
+        let chosen: HashSet<usize> = chosen.into_iter().take(most).map(|(i, _)| i).collect();
+        all.enumerate().filter(|(i, _)| chosen.contains(i)).map(|(_, finding)| finding).collect()
+    }
+}
+
+/// A file, and what was found out about it or why it could not be read.
+pub type Checked = (PathBuf, Result<Report, String>);
+
+/// Checks one file.
+///
+/// # Errors
+///
+/// The sentence that tells why it could not be read.
+pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, String> {
+    let input = FileInput::open(path)?;
+    let window = Window { base: args.at, max_header: args.max_header };
+    let Judged { mut judgement, head, time } = judge(&input, window, &Checks::all())?;
+
+    let until = if args.header_only { Stage::Layout } else { args.until };
+    judgement.findings.retain(|finding| finding.rule.stage <= until);
+    for verdict in &mut judgement.verdicts {
+        // Findings come in the order of their stages, so what is left out cannot hide an earlier one.
+        if verdict.because.as_ref().is_some_and(|finding| finding.rule.stage > until) {
+            verdict.because = None;
+            verdict.outcome = Outcome::Accept;
+        }
+    }
+
+    let decoded = head.decode(&Options::default());
+    let is_gguf = !judgement.findings.iter().any(|finding| *finding.rule == header::MAGIC);
+    let owners = judgement.findings.iter().map(|f| decoded.tree.as_ref().and_then(|tree| owner(tree, &f.field)));
+    let mut report = Report {
+        size: input.len(),
+        facts: Facts::of(&decoded).filter(|_| is_gguf),
+        foreign: (!is_gguf).then(|| foreign::recognise(head.from_base(), input.len() - args.at)).flatten(),
+        owners: owners.collect(),
+        judgement,
+        until,
+        sha256: None,
+        tensors: None,
+        times: Times { read: head.read, judge: time, hash: None },
+    };
+
+    if args.sha256 || args.tensor_sha256 {
+        let start = Instant::now();
+        let read_error = |error: std::io::Error| format!("hashing it failed: {error}");
+        let ranges = args.tensor_sha256.then(|| match &decoded.tree {
+            Some(tree) if decoded.complete && is_gguf => {
+                tensor_ranges(&DataLayout::of(tree, &decoded.places, KeyLookup::Exact), input.len())
+            }
+            _ => Err("the tensor table could not be read".to_owned()),
+        });
+        let known = ranges.as_ref().and_then(|ranges| ranges.as_deref().ok());
+        let bar = Progress::new(work(&input, args.sha256, known), progress);
+        if args.sha256 {
+            report.sha256 = Some(sha256(&input, 0..input.len(), &bar).map_err(read_error)?);
+        }
+        report.tensors = match ranges {
+            None => None,
+            Some(Err(reason)) => Some(Err(reason)),
+            Some(Ok(ranges)) => {
+                let names = decoded.tree.iter().flat_map(|tree| &tree.tensors).map(|tensor| &tensor.name.bytes);
+                let hashes = names.zip(ranges).map(|(name, range)| {
+                    let (start, size) = (range.start, range.end - range.start);
+                    Ok(TensorHash {
+                        name: name.clone(),
+                        start,
+                        size,
+                        sha256: sha256(&input, range, &bar).map_err(read_error)?,
+                    })
+                });
+                Some(Ok(hashes.collect::<Result<_, String>>()?))
+            }
+        };
+        report.times.hash = Some(start.elapsed());
+    }
+    Ok(report)
+}
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// If the output cannot be written; what is wrong with files is part of the answer.
+pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let found = walk::files(&args.paths);
+    let mut exit = Exit::Fine;
+    let mut all: Vec<Checked> = Vec::new();
+    let several = found.len() > 1;
+    for (path, reachable) in found {
+        let checked = reachable.and_then(|()| check_file(&path, args, ui.progress()));
+        exit = exit.max(checked.as_ref().map_or(Exit::Unreadable, |report| report.exit(args.strict)));
+        if !args.json {
+            match &checked {
+                Ok(report) => text::write(ui.out(), &path, report, args.max_findings)?,
+                Err(sentence) => ui.complain(&format!("{}: {sentence}", crate::text::safe(&path.to_string_lossy()))),
+            }
+            if several {
+                writeln!(ui.out())?;
+            }
+        }
+        all.push((path, checked));
+    }
+    if args.json {
+        write_json(ui.out(), &json::document(&all, args, exit))?;
+    } else if several {
+        text::write_summary(ui.out(), &all, args.strict)?;
+    }
+    Ok(exit)
+}
+
+#[doc(hidden)]
+pub use text::write as write_text;

@@ -1,0 +1,255 @@
+//! A file that is read in parts: its header into memory, the rest as it is asked for.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fs::{self, File};
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use gguf_spec::binary::{Decoded, NeedMore, Options, Source, decode_with};
+use gguf_spec::judge::{Judgement, judge_source};
+use gguf_spec::rules::Checks;
+use gguf_spec::valid::Input;
+
+/// How much is read at first. Most headers without a large vocabulary fit.
+const FIRST_HEAD: u64 = 1 << 20;
+
+/// The largest header that is read unless another limit is asked for. The largest of published
+/// models, with vocabularies of 262,144 tokens and their merges, stay under 32 MiB.
+pub const DEFAULT_MAX_HEADER: u64 = 256 << 20;
+
+/// An open file. What cannot be read, because the file shrank or the disk failed, is remembered and
+/// told by [`FileInput::fault`]: an answer about such a file is worth nothing.
+#[derive(Debug)]
+pub struct FileInput {
+    file: File,
+    len: u64,
+    fault: RefCell<Option<String>>,
+}
+
+impl FileInput {
+    /// Opens a file.
+    ///
+    /// # Errors
+    ///
+    /// The sentence that tells why it cannot be read. Things that are not files (a directory, a pipe,
+    /// a device) are not opened: that could wait for ever.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        let kind =
+            |metadata: &fs::Metadata| if metadata.is_file() { Ok(()) } else { Err(not_a_file(metadata).to_owned()) };
+        kind(&fs::metadata(path).map_err(|e| why(&e))?)?;
+        let file = File::open(path).map_err(|e| why(&e))?;
+        let metadata = file.metadata().map_err(|e| why(&e))?;
+        kind(&metadata)?;
+        Ok(Self { file, len: metadata.len(), fault: RefCell::new(None) })
+    }
+
+    /// Fills a buffer with the bytes at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read; also if the file ends before.
+    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match read_at(&self.file, &mut buffer[done..], offset + done as u64) {
+                Ok(0) => {
+                    let at = offset + done as u64;
+                    let shrunk = format!("it ends at byte {at} now, but had {} bytes when it was opened", self.len);
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, shrunk));
+                }
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// The sentence about the first read that failed, if one did.
+    #[must_use]
+    pub fn fault(&self) -> Option<String> {
+        self.fault.borrow().clone()
+    }
+}
+
+impl Input for FileInput {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn bytes(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        let mut buffer = vec![0; usize::try_from(range.end.checked_sub(range.start)?).ok()?];
+        match self.read_exact_at(&mut buffer, range.start) {
+            Ok(()) => Some(Cow::Owned(buffer)),
+            Err(error) => {
+                let sentence = format!("reading at byte {} failed: {error}", range.start);
+                self.fault.borrow_mut().get_or_insert(sentence);
+                None
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+/// What is wrong, in words that do not depend on the system.
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied: it may not be read by this user".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+fn not_a_file(metadata: &fs::Metadata) -> &'static str {
+    if metadata.is_dir() {
+        return "a directory, not a file";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        let kind = metadata.file_type();
+        if kind.is_fifo() {
+            return "a pipe, not a file: it cannot be read at the offsets its header names; copy what comes out of it to a file";
+        }
+        if kind.is_socket() {
+            return "a socket, not a file";
+        }
+        if kind.is_block_device() || kind.is_char_device() {
+            return "a device, not a file";
+        }
+    }
+    "not a regular file"
+}
+
+/// Where in a file to look, and how much of it to take for a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Where the GGUF file starts in the file on disk.
+    pub base: u64,
+    /// The largest header that is read, in bytes.
+    pub max_header: u64,
+}
+
+impl Default for Window {
+    fn default() -> Self {
+        Self { base: 0, max_header: DEFAULT_MAX_HEADER }
+    }
+}
+
+/// The first part of a file in memory, as far as its header reaches.
+#[derive(Debug)]
+pub struct Head {
+    /// The bytes of the file from its first one on; those before the base are not read, and zero.
+    pub bytes: Vec<u8>,
+    /// Where the GGUF file starts.
+    pub base: u64,
+    /// The length of the whole file on disk.
+    pub len: u64,
+    /// How long reading took.
+    pub read: Duration,
+}
+
+impl Head {
+    /// What decoding needs.
+    #[must_use]
+    pub fn source(&self) -> Source<'_> {
+        Source { head: &self.bytes, len: self.len, base: self.base }
+    }
+
+    /// The bytes that were read, from the base on.
+    #[must_use]
+    pub fn from_base(&self) -> &[u8] {
+        usize::try_from(self.base).ok().and_then(|base| self.bytes.get(base..)).unwrap_or_default()
+    }
+
+    /// The tree, decoded anew.
+    #[must_use]
+    pub fn decode(&self, options: &Options) -> Decoded<'_> {
+        match decode_with(self.source(), options) {
+            Ok(decoded) => decoded,
+            // Whoever made this head has judged it, and decoding needs no more than that.
+            Err(NeedMore { at_least }) => unreachable!("the header was read, yet {at_least} bytes are wanted"),
+        }
+    }
+
+    /// Reads the first `size` bytes of the GGUF file. The bytes before it are not read: the zeros in
+    /// their place cost addresses, not memory.
+    fn read(input: &FileInput, base: u64, size: u64, before: Option<Self>) -> Result<Self, String> {
+        let start = Instant::now();
+        let end = input.len().min(base.saturating_add(size));
+        let too_large = |_| "too large for the addresses of this machine".to_owned();
+        let (base_index, end_index) =
+            (usize::try_from(base).map_err(too_large)?, usize::try_from(end).map_err(too_large)?);
+        let mut bytes = vec![0; end_index];
+        let (known, read) = before.map_or((base_index, Duration::ZERO), |before| {
+            bytes[base_index..before.bytes.len()].copy_from_slice(&before.bytes[base_index..]);
+            (before.bytes.len(), before.read)
+        });
+        if known < end_index {
+            input
+                .read_exact_at(&mut bytes[known..], known as u64)
+                .map_err(|error| format!("reading at byte {known} failed: {error}"))?;
+        }
+        Ok(Self { bytes, base, len: input.len(), read: read + start.elapsed() })
+    }
+}
+
+/// A file that was judged.
+#[derive(Debug)]
+pub struct Judged {
+    /// What the specification says of it.
+    pub judgement: Judgement,
+    /// Its header.
+    pub head: Head,
+    /// How long judging took, without reading the header.
+    pub time: Duration,
+}
+
+/// Reads as much of the header as is needed, and judges the file.
+///
+/// # Errors
+///
+/// The sentence that tells why the file cannot be read.
+pub fn judge(input: &FileInput, window: Window, checks: &Checks) -> Result<Judged, String> {
+    let Window { base, max_header } = window;
+    if base > input.len() {
+        return Err(format!("there is no byte {base} in it: it has {} bytes", input.len()));
+    }
+    let start = Instant::now();
+    let mut size = FIRST_HEAD.min(max_header);
+    let mut head = Head::read(input, base, size, None)?;
+    loop {
+        match judge_source(head.source(), input, checks) {
+            Ok(judgement) => {
+                if let Some(fault) = input.fault() {
+                    return Err(fault);
+                }
+                let time = start.elapsed().saturating_sub(head.read);
+                return Ok(Judged { judgement, head, time });
+            }
+            Err(NeedMore { at_least }) => {
+                let wanted = at_least.saturating_sub(base);
+                if wanted > max_header {
+                    return Err(format!(
+                        "its header needs more than {max_header} bytes (at least {wanted}); allow more with --max-header"
+                    ));
+                }
+                // Doubling keeps the time linear, however many small fields follow.
+                size = size.saturating_mul(2).max(wanted).min(max_header);
+                head = Head::read(input, base, size, Some(head))?;
+            }
+        }
+    }
+}

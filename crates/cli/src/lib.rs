@@ -1,0 +1,87 @@
+//! The `assay` command, one file per subcommand.
+//!
+//! The library is here for the tests of the command; its interface is not for others and changes
+//! without notice.
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod exit;
+pub mod facts;
+pub mod fields;
+pub mod foreign;
+pub mod hash;
+pub mod input;
+pub mod text;
+pub mod ui;
+pub mod walk;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use exit::{Exit, Failure};
+use ui::{Color, Ui};
+
+const AFTER: &str = "\
+Examples:
+  assay check model.gguf                 is this file well formed, and who accepts it?
+  assay dump --hex small.gguf            every byte with the field it belongs to
+
+Each command has examples of its own: assay help COMMAND.
+";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "assay", version, about = "Judges GGUF files, and everything that reads them.")]
+#[command(after_help = format!("{AFTER}\n{}", exit::HELP), max_term_width = 100, subcommand_required = true)]
+struct Cli {
+    /// When to use colour.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Check(check::Args),
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return told_by_clap(&error).into(),
+    };
+    let mut ui = Ui::standard(cli.color);
+    let ended = match &cli.command {
+        Command::Check(args) => check::run(args, &mut ui),
+    };
+    let ended = ended.and_then(|exit| Ok(ui.finish().map(|()| exit)?));
+    match ended {
+        Ok(exit) => exit,
+        Err(failure) => {
+            let exit = failure.exit();
+            if exit != Exit::Pipe {
+                ui.complain(&failure.to_string());
+            }
+            exit
+        }
+    }
+    .into()
+}
+
+/// Shows the help that was asked for, or what is wrong with the command line.
+fn told_by_clap(error: &clap::Error) -> Exit {
+    if !error.use_stderr() {
+        return match error.print() {
+            Ok(()) => Exit::Fine,
+            Err(error) => Failure::from(error).exit(),
+        };
+    }
+    let text = error.render().to_string();
+    Ui::standard(Color::Auto).complain(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    Exit::Usage
+}

@@ -1,0 +1,99 @@
+//! Where output goes, and how it looks.
+
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+
+/// A title, a path, the thing that is spoken of.
+pub const BOLD: Style = Style::new().bold();
+/// What can be skipped on a first reading.
+pub const DIM: Style = Style::new().dimmed();
+/// An error.
+pub const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// A warning.
+pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+/// All is well.
+pub const GOOD: Style = AnsiColor::Green.on_default();
+/// The id of a rule, of a vector or of a profile.
+pub const ID: Style = AnsiColor::Cyan.on_default();
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    fn choice(self) -> ColorChoice {
+        match self {
+            Self::Auto => ColorChoice::Auto,
+            Self::Always => ColorChoice::Always,
+            Self::Never => ColorChoice::Never,
+        }
+    }
+}
+
+/// The output of a command.
+///
+/// Styles are always written; where colour is not wanted, the stream takes them out again.
+pub struct Ui {
+    out: Box<dyn Write>,
+    errors: Box<dyn Write>,
+    progress: bool,
+}
+
+impl Ui {
+    /// Standard output and standard error.
+    #[must_use]
+    pub fn standard(color: Color) -> Self {
+        Self {
+            out: Box::new(BufWriter::new(AutoStream::new(io::stdout(), color.choice()))),
+            errors: Box::new(AutoStream::new(io::stderr(), color.choice())),
+            progress: io::stderr().is_terminal(),
+        }
+    }
+
+    /// Where the answer goes.
+    pub fn out(&mut self) -> &mut dyn Write {
+        &mut self.out
+    }
+
+    /// Whether to show progress: somebody watches.
+    #[must_use]
+    pub fn progress(&self) -> bool {
+        self.progress
+    }
+
+    /// Says on standard error what is wrong. The answer written so far comes first.
+    pub fn complain(&mut self, message: &str) {
+        // Nothing can be done about a standard error that does not take what is said.
+        let _ = self.out.flush();
+        let _ = writeln!(self.errors, "{ERROR}assay:{ERROR:#} {message}");
+    }
+
+    /// Writes out what is buffered.
+    ///
+    /// # Errors
+    ///
+    /// If the output does not take it.
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// JSON for a script: indented, with a newline at the end.
+///
+/// # Errors
+///
+/// If the output does not take it.
+pub fn write_json(out: &mut dyn Write, json: &serde_json::Value) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, json)?;
+    out.write_all(b"\n")
+}

@@ -1,0 +1,3 @@
+//! The cases of the command line.
+
+fn main() {}
