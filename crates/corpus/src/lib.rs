@@ -1,5 +1,11 @@
-//! The corpus: what a vector is ([`vector`]), how the committed ones are read ([`store`]).
+//! The corpus: what a vector is ([`vector`], [`flags`]), how each one is defined ([`define`]), how
+//! the committed files are written ([`build`]) and read ([`store`]), and the specification's pages
+//! that link rules with vectors ([`pages`]).
 #![forbid(unsafe_code)]
 
+pub mod build;
+pub mod define;
+pub mod flags;
+pub mod pages;
 pub mod store;
 pub mod vector;

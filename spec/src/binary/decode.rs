@@ -189,6 +189,11 @@ impl<'a> Decoder<'a, '_> {
                 ));
             }
         };
+        // Of a short file that starts wrong, the start is what is wrong.
+        const REST_OF_HEADER: u64 = 20;
+        if magic != MAGIC && self.left() < REST_OF_HEADER {
+            self.magic_fault(magic)?;
+        }
         let version_at = self.at;
         let word = self.fixed(&header::TRUNCATED, 4, || Field::Version)?;
         let little = u32::try_from(ByteOrder::Little.number(word)).unwrap_or(0);
