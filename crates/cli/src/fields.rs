@@ -45,9 +45,9 @@ pub fn fixed(ty: Option<ValueType>, bytes: &[u8], order: ByteOrder) -> String {
             other => format!("true (byte {other})"),
         },
         Some(ValueType::F32) => {
-            u32::try_from(bits).map_or_else(|_| bits.to_string(), |b| f32::from_bits(b).to_string())
+            u32::try_from(bits).map_or_else(|_| bits.to_string(), |b| format!("{:?}", f32::from_bits(b)))
         }
-        Some(ValueType::F64) => f64::from_bits(bits).to_string(),
+        Some(ValueType::F64) => format!("{:?}", f64::from_bits(bits)),
         _ => bits.to_string(),
     }
 }

@@ -11,11 +11,14 @@ pub struct Foreign {
     pub sentence: String,
 }
 
+/// Looks at the first bytes and the length of a file.
+type Recogniser = fn(&[u8], u64) -> Option<Foreign>;
+
 /// Tells what a file is from its first bytes and its length, if it is something known. `head` has at
 /// least the first few kilobytes, unless the file is shorter.
 #[must_use]
 pub fn recognise(head: &[u8], len: u64) -> Option<Foreign> {
-    const RECOGNISERS: [fn(&[u8], u64) -> Option<Foreign>; 10] =
+    const RECOGNISERS: [Recogniser; 10] =
         [empty, short, git_lfs, older_ggml, pytorch, safetensors, markup, by_signature, onnx, zeros];
     RECOGNISERS.iter().find_map(|recognise| recognise(head, len)).or_else(|| embedded(head))
 }

@@ -5,14 +5,20 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod corpus;
+pub mod dump;
 pub mod exit;
+pub mod explain;
 pub mod facts;
 pub mod fields;
 pub mod foreign;
 pub mod hash;
 pub mod input;
+pub mod run;
+pub mod table;
 pub mod text;
 pub mod ui;
+pub mod vector;
 pub mod walk;
 
 use std::process::ExitCode;
@@ -24,8 +30,10 @@ use ui::{Color, Ui};
 
 const AFTER: &str = "\
 Examples:
+  assay run                              the specification's own reader against the corpus
   assay check model.gguf                 is this file well formed, and who accepts it?
   assay dump --hex small.gguf            every byte with the field it belongs to
+  assay explain align.power-of-two       what a rule says, and who insists on it
 
 Each command has examples of its own: assay help COMMAND.
 ";
@@ -45,7 +53,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Run(run::Args),
     Check(check::Args),
+    Dump(dump::Args),
+    Explain(explain::Args),
+    Corpus(corpus::Args),
 }
 
 /// Runs the command line of this process.
@@ -57,7 +69,11 @@ pub fn main() -> ExitCode {
     };
     let mut ui = Ui::standard(cli.color);
     let ended = match &cli.command {
+        Command::Run(args) => run::run(args, &mut ui),
         Command::Check(args) => check::run(args, &mut ui),
+        Command::Dump(args) => dump::run(args, &mut ui),
+        Command::Explain(args) => explain::run(args, &mut ui),
+        Command::Corpus(args) => corpus::run(args, &mut ui),
     };
     let ended = ended.and_then(|exit| Ok(ui.finish().map(|()| exit)?));
     match ended {

@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
+use gguf_spec::profile::Outcome;
 
 /// A title, a path, the thing that is spoken of.
 pub const BOLD: Style = Style::new().bold();
@@ -17,6 +18,15 @@ pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 pub const GOOD: Style = AnsiColor::Green.on_default();
 /// The id of a rule, of a vector or of a profile.
 pub const ID: Style = AnsiColor::Cyan.on_default();
+
+/// The style of what an authority does.
+#[must_use]
+pub fn outcome_style(outcome: Outcome) -> Style {
+    match outcome {
+        Outcome::Accept => GOOD,
+        Outcome::Refuse | Outcome::Abort => ERROR,
+    }
+}
 
 /// When to use colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

@@ -2,6 +2,7 @@
 
 use assay_corpus::store::Entry;
 use assay_corpus::vector::{Expectation, FindingRecord};
+use gguf_spec::document::Document;
 use gguf_spec::judge::{Judgement, judge};
 use gguf_spec::profile::{Outcome, Profile};
 use gguf_spec::rules::Checks;
@@ -73,7 +74,7 @@ fn compare_documents(entry: &Entry, judgement: &Judgement, profile: Profile) -> 
         (Ok(Some(expected)), Some(actual)) => first(&path, &expected.to_json(), &actual.to_json()),
         (Ok(None), None) => None,
         (Ok(expected), actual) => {
-            Some(Difference { path, expected: expected.map(|d| d.to_json()), actual: actual.map(|d| d.to_json()) })
+            Some(Difference { path, expected: expected.map(|d| d.to_json()), actual: actual.map(Document::to_json) })
         }
         (Err(reason), _) => {
             Some(Difference { path, expected: Some(json!(format!("not a document: {reason}"))), actual: None })

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{Args, Checked, Report};
 use crate::exit::Exit;
+use crate::facts::Facts;
 
 /// The object about all files.
 #[must_use]
@@ -43,7 +44,7 @@ fn file(report: &Report, args: &Args) -> Map<String, Json> {
     put("size", json!(report.size));
     put("offset", json!(args.at));
     put("until", json!(report.until.name()));
-    put("facts", report.facts.as_ref().map_or(Json::Null, |facts| facts.to_json()));
+    put("facts", report.facts.as_ref().map_or(Json::Null, Facts::to_json));
     put("foreign", report.foreign.as_ref().map_or(Json::Null, |f| json!({"kind": f.kind, "sentence": f.sentence})));
     put("errors", json!(errors));
     put("warnings", json!(warnings));

@@ -80,7 +80,7 @@ fn write_verdicts(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         match &verdict.because {
             Some(finding) => writeln!(out, ": {} at byte {}", finding.rule.id, finding.span.start)?,
             None if report.until < verdict.profile.last_stage() => {
-                writeln!(out, " it up to the {} stage", report.until)?
+                writeln!(out, " it up to the {} stage", report.until)?;
             }
             None => writeln!(out)?,
         }

@@ -1,0 +1,114 @@
+//! `assay corpus list`: the vectors, filtered.
+
+use std::path::PathBuf;
+
+use assay_corpus::store::{Entry, load};
+use clap::builder::PossibleValuesParser;
+use gguf_spec::judge::Class;
+use gguf_spec::profile::Profile;
+use serde_json::{Value as Json, json};
+
+use crate::exit::{Exit, Failure};
+use crate::table::{Align, Table};
+use crate::text::count;
+use crate::ui::{Ui, write_json};
+
+const EXAMPLES: &str = "\
+Examples:
+  assay corpus list                                all of them
+  assay corpus list --class disputed               those on which the profiles differ
+  assay corpus list --rule align.power-of-two      those that break it or only just keep it
+  assay corpus list --flag c-string --json         for a script
+
+Filters are joined: a vector is listed if it passes all of them. Exit codes: 0 listed, 2 usage,
+3 the corpus could not be read, or no vector passed.";
+
+/// List the vectors.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Only this class.
+    #[arg(long, value_name = "CLASS", value_parser = classes())]
+    class: Option<String>,
+
+    /// Only vectors that break this rule or only just keep it.
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+
+    /// Only this group.
+    #[arg(long, value_name = "GROUP")]
+    group: Option<String>,
+
+    /// Only vectors with this flag.
+    #[arg(long, value_name = "FLAG")]
+    flag: Option<String>,
+
+    /// Where the corpus is.
+    #[arg(long, value_name = "DIR", default_value = "corpus")]
+    corpus: PathBuf,
+
+    /// A JSON list.
+    #[arg(long)]
+    json: bool,
+}
+
+fn classes() -> PossibleValuesParser {
+    PossibleValuesParser::new([Class::Valid, Class::Invalid, Class::Disputed].map(Class::name))
+}
+
+impl Args {
+    fn passes(&self, entry: &Entry) -> bool {
+        let vector = &entry.vector;
+        let rules = &vector.rules;
+        self.class.as_ref().is_none_or(|class| vector.class == *class)
+            && self.rule.as_ref().is_none_or(|rule| rules.breaks.contains(rule) || rules.keeps.contains(rule))
+            && self.group.as_ref().is_none_or(|group| entry.group == *group)
+            && self.flag.as_ref().is_none_or(|flag| vector.flags.contains(flag))
+    }
+}
+
+pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let entries = load(&args.corpus)?;
+    let chosen: Vec<_> = entries.iter().filter(|entry| args.passes(entry)).collect();
+    if chosen.is_empty() {
+        return Err(Failure::Unreadable(format!("none of the {} passes the filters", count(entries.len(), "vector"))));
+    }
+    if args.json {
+        write_json(ui.out(), &chosen.iter().map(|entry| row_json(entry)).collect())?;
+        return Ok(Exit::Fine);
+    }
+    let mut table = Table::new(&[
+        ("id", Align::Left),
+        ("group", Align::Left),
+        ("class", Align::Left),
+        (Profile::ALL[0].name(), Align::Left),
+        (Profile::ALL[1].name(), Align::Left),
+        (Profile::ALL[2].name(), Align::Left),
+        ("breaks", Align::Left),
+    ]);
+    for entry in &chosen {
+        let vector = &entry.vector;
+        let outcomes = Profile::ALL.map(|profile| vector.outcome(profile).name().to_owned());
+        let start = [vector.id.clone(), entry.group.clone(), vector.class.clone()];
+        table.row(start.into_iter().chain(outcomes).chain([vector.rules.breaks.join(", ")]));
+    }
+    table.write(ui.out(), false)?;
+    let of = if chosen.len() < entries.len() { format!(" of {}", entries.len()) } else { String::new() };
+    writeln!(ui.out(), "\n{}{of}", count(chosen.len(), "vector"))?;
+    Ok(Exit::Fine)
+}
+
+fn row_json(entry: &Entry) -> Json {
+    let vector = &entry.vector;
+    json!({
+        "id": vector.id,
+        "group": entry.group,
+        "path": entry.path.to_string_lossy(),
+        "purpose": vector.purpose,
+        "class": vector.class,
+        "expect": vector.expect,
+        "rules": vector.rules,
+        "flags": vector.flags,
+        "origin": vector.origin,
+    })
+}

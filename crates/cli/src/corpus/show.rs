@@ -1,0 +1,54 @@
+//! `assay corpus show`: one vector.
+
+use std::path::PathBuf;
+
+use assay_corpus::store::load;
+use serde_json::json;
+
+use crate::exit::{Exit, Failure};
+use crate::text::near;
+use crate::ui::{Ui, write_json};
+use crate::vector;
+
+const EXAMPLES: &str = "\
+Examples:
+  assay corpus show version-future           in words, with the bytes that matter
+  assay corpus show version-future --json    as it is stored
+
+Exit codes: 0 shown, 2 usage or an id that is not known, 3 the corpus could not be read.";
+
+/// Show one vector.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The id.
+    #[arg(value_name = "ID")]
+    id: String,
+
+    /// Where the corpus is.
+    #[arg(long, value_name = "DIR", default_value = "corpus")]
+    corpus: PathBuf,
+
+    /// The vector as it is stored.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let entries = load(&args.corpus)?;
+    let Some(entry) = entries.iter().find(|entry| entry.vector.id == args.id) else {
+        let near = near(&args.id, entries.iter().map(|entry| entry.vector.id.as_str()));
+        let hint = if near.is_empty() {
+            "assay corpus list shows them".to_owned()
+        } else {
+            format!("did you mean {}?", near.join(", "))
+        };
+        return Err(Failure::Usage(format!("no vector is called {:?}; {hint}", args.id)));
+    };
+    if args.json {
+        write_json(ui.out(), &json!(entry.vector))?;
+    } else {
+        vector::write(ui.out(), entry)?;
+    }
+    Ok(Exit::Fine)
+}
