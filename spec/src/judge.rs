@@ -5,6 +5,7 @@ use crate::document::Document;
 use crate::field::Finding;
 use crate::profile::{KeyLookup, Outcome, Profile};
 use crate::rules::{Checks, Says, Stage};
+use crate::syntax::Tree;
 use crate::valid::layout::alignment;
 use crate::valid::{Input, findings};
 
@@ -117,19 +118,38 @@ pub fn judge(bytes: &[u8], checks: &Checks) -> Judgement {
 ///
 /// [`NeedMore`] if the header goes on behind the head.
 pub fn judge_source(source: Source<'_>, input: &dyn Input, checks: &Checks) -> Result<Judgement, NeedMore> {
-    let exact = Options { checks: checks.clone(), lookup: KeyLookup::Exact };
-    let decoded = decode_with(source, &exact)?;
-    let mut list = findings(&decoded, input, &exact);
-    let document = Document::of(&decoded, exact.lookup);
+    judge_with(source, input, checks, true)
+}
 
+/// Like [`judge_source`], but leaves the documents out: for large files of which only the findings
+/// and verdicts are wanted.
+///
+/// # Errors
+///
+/// [`NeedMore`] if the header goes on behind the head.
+pub fn judge_findings(source: Source<'_>, input: &dyn Input, checks: &Checks) -> Result<Judgement, NeedMore> {
+    judge_with(source, input, checks, false)
+}
+
+fn judge_with(
+    source: Source<'_>,
+    input: &dyn Input,
+    checks: &Checks,
+    documents: bool,
+) -> Result<Judgement, NeedMore> {
+    let read = |lookup: KeyLookup| {
+        let options = Options { checks: checks.clone(), lookup };
+        let decoded = decode_with(source, &options)?;
+        let list = findings(&decoded, input, &options);
+        let document = if documents { Document::of(&decoded, lookup) } else { None };
+        let differs = decoded.tree.as_ref().is_some_and(lookups_differ);
+        Ok((list, document, differs))
+    };
+    let (mut list, document, differs) = read(KeyLookup::Exact)?;
     // Only a key such as `general.alignment\0x` makes the two lookups differ.
-    let as_c = Options { checks: checks.clone(), lookup: KeyLookup::CString };
-    let differs = decoded.tree.as_ref().is_some_and(|tree| lookups_differ(tree));
-    let (ggml_list, ggml_document) = if differs {
-        let decoded = decode_with(source, &as_c)?;
-        (Some(findings(&decoded, input, &as_c)), Document::of(&decoded, as_c.lookup))
-    } else {
-        (None, None)
+    let (ggml_list, ggml_document) = match differs.then(|| read(KeyLookup::CString)).transpose()? {
+        Some((list, document, _)) => (Some(list), document),
+        None => (None, None),
     };
 
     let verdicts = Profile::ALL
@@ -142,15 +162,16 @@ pub fn judge_source(source: Source<'_>, input: &dyn Input, checks: &Checks) -> R
             verdict(profile, seen)
         })
         .collect();
+    let sorted = list.len();
     for finding in ggml_list.into_iter().flatten() {
-        if !list.contains(&finding) {
+        if list[..sorted].binary_search_by(|seen| seen.order(&finding)).is_err() {
             list.push(finding);
         }
     }
     Ok(Judgement { findings: list, verdicts, document, ggml_document })
 }
 
-fn lookups_differ(tree: &crate::syntax::Tree<'_>) -> bool {
+fn lookups_differ(tree: &Tree<'_>) -> bool {
     let pair = |lookup| crate::valid::layout::alignment_pair(tree, lookup).map(|(i, _)| i);
     pair(KeyLookup::Exact) != pair(KeyLookup::CString)
         || alignment(tree, KeyLookup::Exact) != alignment(tree, KeyLookup::CString)

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use gguf_spec::judge::{Judgement, judge};
+use gguf_spec::binary::Source;
+use gguf_spec::judge::{Judgement, judge, judge_findings};
 use gguf_spec::profile::{Outcome, Profile};
 use gguf_spec::rules::{Checks, Says, catalogue};
 use serde::{Deserialize, Serialize};
@@ -103,13 +104,43 @@ pub fn vectors(corpus: &Path) -> Result<Vec<(Definition, Vector)>, BuildError> {
         if !ids.insert(definition.id.clone()) {
             faults.push(format!("{}: the id is taken", definition.id));
         }
-        let judgement = judge(&definition.bytes, &Checks::all());
+        let judgement = judged(&definition);
         faults.extend(check(&definition, &judgement));
         let vector = vector(&definition, &judgement, evidence.get(&definition.id));
         list.push((definition, vector));
     }
     faults.extend(check_together(&list));
     if faults.is_empty() { Ok(list) } else { Err(BuildError::Definitions(faults)) }
+}
+
+/// Makes one vector and writes its two files below `corpus/vectors`.
+pub(crate) fn put(corpus: &Path, definition: &Definition, report: &mut Report) -> Result<(), BuildError> {
+    let judgement = judged(definition);
+    let faults = check(definition, &judgement);
+    if !faults.is_empty() {
+        return Err(BuildError::Definitions(faults));
+    }
+    let vector = vector(definition, &judgement, None);
+    let stem = corpus.join("vectors").join(definition.group).join(&definition.id);
+    report.vectors += 1;
+    report.bytes += vector.size;
+    report.written += usize::from(write_if_changed(&stem.with_extension("json"), &json(&vector))?);
+    report.written += usize::from(write_if_changed(&stem.with_extension("gguf"), &definition.bytes)?);
+    Ok(())
+}
+
+/// A file of more bytes than this has no document beside it.
+const MOST_DOCUMENTED: usize = 64 << 20;
+
+fn judged(definition: &Definition) -> Judgement {
+    let bytes = definition.bytes.as_slice();
+    if bytes.len() <= MOST_DOCUMENTED {
+        return judge(bytes, &Checks::all());
+    }
+    match judge_findings(Source::whole(bytes), &bytes, &Checks::all()) {
+        Ok(judgement) => judgement,
+        Err(_) => unreachable!("the head is the whole input"),
+    }
 }
 
 fn read_evidence(corpus: &Path) -> Result<BTreeMap<String, EvidenceLine>, BuildError> {

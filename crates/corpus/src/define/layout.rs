@@ -5,8 +5,7 @@ use gguf_spec::rules::{Rule, data, layout};
 use gguf_spec::types::ValueType;
 
 use super::{Definition, Group, bytes, edited};
-
-const F32: u32 = 0;
+use crate::define::type_ids::F32;
 
 pub(super) fn define() -> Vec<Definition> {
     let mut group = Group::new("layout", "rule");

@@ -141,3 +141,20 @@ fn start_of(tree: &Tree<'_>, field: &Field) -> usize {
         .and_then(|span| usize::try_from(span.range.start).ok())
         .unwrap_or_else(|| panic!("no field {field}"))
 }
+
+/// The ids of the tensor types that many definitions use; a test holds them to the table of types.
+mod type_ids {
+    pub(super) const F32: u32 = 0;
+    pub(super) const Q4_0: u32 = 2;
+    pub(super) const I8: u32 = 24;
+    pub(super) const F64: u32 = 28;
+
+    #[cfg(test)]
+    #[test]
+    fn ids_are_those_of_the_table() {
+        use gguf_spec::types::TensorType;
+        for (name, id) in [("F32", F32), ("Q4_0", Q4_0), ("I8", I8), ("F64", F64)] {
+            assert_eq!(TensorType::from_name(name).map(|ty| ty.id), Some(id));
+        }
+    }
+}

@@ -5,9 +5,8 @@ use gguf_spec::rules::{Rule, data, tensors};
 use gguf_spec::types::ValueType;
 
 use super::{Definition, Group, bytes, edited};
+use crate::define::type_ids::{F32, I8};
 
-const F32: u32 = 0;
-const I8: u32 = 24;
 const MAX: u64 = i64::MAX as u64;
 
 pub(super) fn define() -> Vec<Definition> {
@@ -284,7 +283,7 @@ fn names(group: &mut Group) {
         .push(
             "type-count-wrong",
             "A declared number of dimensions of 1 where two follow: what comes next is misread.",
-            { edited(Builder::new().add(tensor("t", F32, &[8, 1])), |tree| tree.tensors[0].n_dims = 1) },
+            edited(Builder::new().add(tensor("t", F32, &[8, 1])), |tree| tree.tensors[0].n_dims = 1),
         )
         .swept();
 }

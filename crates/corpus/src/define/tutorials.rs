@@ -35,7 +35,7 @@ pub(super) fn define() -> Vec<Definition> {
         .push(
             "tutorial-magic-number",
             "The magic written as the number 0x47475546 by a little-endian program: the bytes come out as FUGG.",
-            { edited(&sample(), |tree| tree.magic = *b"FUGG") },
+            edited(&sample(), |tree| tree.magic = *b"FUGG"),
         )
         .breaks(&[&header::MAGIC])
         .flags(&["foreign"]);
@@ -68,7 +68,7 @@ pub(super) fn define() -> Vec<Definition> {
         .push(
             "tutorial-asserts-version-3",
             "A version 2 file with everything else right, for readers that assert version 3.",
-            { bytes(&Builder { version: 2, ..sample() }) },
+            bytes(&Builder { version: 2, ..sample() }),
         )
         .breaks(&[&header::VERSION_2])
         .flags(&["version-2"]);
@@ -146,7 +146,7 @@ pub(super) fn define() -> Vec<Definition> {
         .push(
             "tutorial-dims-outermost-first",
             "A shape whose first dimension is the length of a row: 2 in a row, 16 rows, not the other way round.",
-            { bytes(Builder::new().add(tensor("t", 0, &[2, 16]))) },
+            bytes(Builder::new().add(tensor("t", 0, &[2, 16]))),
         )
         .flags(&["well-formed"]);
     group
@@ -173,7 +173,7 @@ pub(super) fn define() -> Vec<Definition> {
             "The magic reversed, as a big-endian reader of words would write it, before a big-endian header.",
             {
                 edited(&Builder { byte_order: gguf_spec::syntax::ByteOrder::Big, ..sample() }, |tree| {
-                    tree.magic = *b"FUGG"
+                    tree.magic = *b"FUGG";
                 })
             },
         )
