@@ -76,9 +76,6 @@ fn section(page: &mut String, rule: &Rule, list: &[(Definition, Vector)]) -> std
     Ok(())
 }
 
-/// How many vectors of a sweep are listed by name.
-const LISTED: usize = 12;
-
 fn vectors(
     page: &mut String,
     title: &str,
@@ -95,11 +92,9 @@ fn vectors(
     }
     let links: Vec<_> = found
         .iter()
-        .take(LISTED)
         .map(|(definition, vector)| format!("[{0}](../corpus/vectors/{1}/{0}.json)", vector.id, definition.group))
         .collect();
-    let more = if found.len() > LISTED { format!(" and {} more", found.len() - LISTED) } else { String::new() };
-    writeln!(page, "- {title}: {}{more}", links.join(", "))
+    writeln!(page, "- {title}: {}", links.join(", "))
 }
 
 fn tables(page: &mut String) -> std::fmt::Result {

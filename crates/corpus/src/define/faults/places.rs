@@ -27,6 +27,15 @@ pub(super) fn extents(group: &mut Group) {
         .from("cve", "CVE-2026-7482");
     group
         .push(
+            "fault-two-tensors-short",
+            "The second of two tensors ends behind the file by four bytes: its offset is fine, its size is not.",
+            edited(&two(), |tree| tree.rest.to_mut().truncate(60)),
+        )
+        .breaks(&[&data::EXTENT])
+        .flags(&["truncated"])
+        .from("bug", "gittensor-ai-lab/sparkinfer#25");
+    group
+        .push(
             "fault-offset-2-40",
             "An offset of 2^40 in a mapped file.",
             edited(&two(), |tree| tree.tensors[1].offset = 1 << 40),

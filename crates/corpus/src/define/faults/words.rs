@@ -96,6 +96,14 @@ pub(super) fn tokenizers(group: &mut Group) {
             .from("bug", "ggml-org/llama.cpp#27075");
     }
     group
+        .push(
+            "fault-scalar-as-array",
+            "The id of a special token as an array of one number.",
+            file(vec![("tokenizer.ggml.bos_token_id", array(fixed_array(ValueType::U32, &[1])))]),
+        )
+        .breaks(&rule("tokenizer.ggml.bos_token_id"))
+        .from("bug", "ggml-org/llama.cpp#27075");
+    group
         .push("fault-scores-scalar", "Scores as a single float.", file(vec![(scores, scalar(ValueType::F32, 0))]))
         .breaks(&rule(scores))
         .from("bug", "ggml-org/llama.cpp#3346, LostRuins/koboldcpp#2404");
@@ -131,7 +139,7 @@ pub(super) fn tokenizers(group: &mut Group) {
         ),
         (
             "token-hex-negative",
-            ("tokenizer.ggml.added_tokens", string_array(&["<0x-1>"])),
+            ("tokenizer.ggml.tokens", string_array(&["<unk>", "<0x-1>", "b"])),
             "A byte token with a negative number.",
         ),
     ] {
