@@ -1,0 +1,119 @@
+//! Limits and signals, by system calls.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use super::{Clock, Ending, Limits};
+
+/// A resource and the most that a child may use of it: when it is told, and when it is ended.
+struct Limit {
+    resource: Resource,
+    soft: libc::rlim_t,
+    hard: libc::rlim_t,
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+type Resource = libc::__rlimit_resource_t;
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+type Resource = libc::c_int;
+
+/// Makes the command start its child in a process group of its own, under the limits.
+pub(super) fn prepare(command: &mut Command, limits: &Limits) {
+    let mut list = vec![
+        Limit { resource: libc::RLIMIT_CORE, soft: 0, hard: 0 },
+        // A second between the signal that tells and the one that ends tells the two apart.
+        Limit { resource: libc::RLIMIT_CPU, soft: limits.cpu_seconds, hard: limits.cpu_seconds.saturating_add(1) },
+    ];
+    if cfg!(target_os = "linux") {
+        list.push(Limit { resource: libc::RLIMIT_AS, soft: limits.address_space, hard: limits.address_space });
+    }
+    for limit in &mut list {
+        // A limit can be lowered, not raised.
+        let most = hard_limit(limit.resource);
+        limit.soft = limit.soft.min(most);
+        limit.hard = limit.hard.min(most);
+    }
+    command.process_group(0);
+    let apply = move || {
+        for limit in &list {
+            let value = libc::rlimit { rlim_cur: limit.soft, rlim_max: limit.hard };
+            // SAFETY: the pointer is to a value that lives during the call.
+            if unsafe { libc::setrlimit(limit.resource, &raw const value) } != 0 {
+                return Err(io::Error::last_os_error());
+            }
+        }
+        // SAFETY: takes no pointers. The thread that starts the child waits for it, so the signal
+        // does not come before its time.
+        #[cfg(target_os = "linux")]
+        unsafe {
+            libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL)
+        };
+        Ok(())
+    };
+    // SAFETY: between fork and exec `apply` makes system calls only, on memory that was prepared
+    // before: no allocation, no lock, nothing that another thread could have held at the fork.
+    unsafe { command.pre_exec(apply) };
+}
+
+fn hard_limit(resource: Resource) -> libc::rlim_t {
+    let mut value = MaybeUninit::<libc::rlimit>::zeroed();
+    // SAFETY: the pointer is to memory of the right size and alignment; the call fills it or fails.
+    let failed = unsafe { libc::getrlimit(resource, value.as_mut_ptr()) } != 0;
+    if failed {
+        return libc::RLIM_INFINITY;
+    }
+    // SAFETY: zeroes are a valid value, and the call has filled it.
+    unsafe { value.assume_init() }.rlim_max
+}
+
+/// Whether the child has ended. It is left as it is, so that its number stays taken.
+pub(super) fn has_ended(child: &mut Child) -> io::Result<bool> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: the pointer is to memory of the right size and alignment.
+    if unsafe { libc::waitid(libc::P_PID, child.id(), info.as_mut_ptr(), flags) } != 0 {
+        let error = io::Error::last_os_error();
+        return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
+    }
+    // SAFETY: zeroes are a valid value; the call leaves the signal number zero if nothing has ended.
+    Ok(unsafe { info.assume_init() }.si_signo != 0)
+}
+
+/// Ends the child and its process group. Called before it is reaped, so the number is still theirs.
+pub(super) fn kill(child: &mut Child) {
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: takes no pointers. The group was made for the child, which is not reaped yet. That
+        // nobody is left in it is no fault.
+        unsafe { libc::kill(-group, libc::SIGKILL) };
+    }
+}
+
+/// Waits for the child, which has ended or was killed, and tells how it ended.
+pub(super) fn reap(child: &mut Child, limits: &Limits) -> io::Result<Ending> {
+    let pid = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: both pointers are to memory of the right size and alignment.
+    while unsafe { libc::wait4(pid, &raw mut status, 0, usage.as_mut_ptr()) } < 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    // SAFETY: zeroes are a valid value, and the call has filled it.
+    let usage = unsafe { usage.assume_init() };
+    let used = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
+    let spent = u64::try_from(used).is_ok_and(|used| used >= limits.cpu_seconds);
+    Ok(if libc::WIFEXITED(status) {
+        Ending::Exited(libc::WEXITSTATUS(status))
+    } else {
+        match libc::WTERMSIG(status) {
+            libc::SIGXCPU => Ending::TimedOut(Clock::Cpu),
+            libc::SIGKILL if spent => Ending::TimedOut(Clock::Cpu),
+            signal => Ending::Signalled(signal),
+        }
+    })
+}

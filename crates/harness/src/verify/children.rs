@@ -1,0 +1,86 @@
+//! The children that load ggml, one for each vector and mode.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use assay_providers::ggml::Mode;
+use gguf_spec::limits::GGML_ADDRESS_SPACE;
+
+use super::{Observed, Options};
+use crate::probe::{About, Reply};
+use crate::sandbox::{self, Clock, Ended, Ending, Limits};
+
+/// What a child that reads one small file may use. The address space is part of what the profiles
+/// state; the times are far above what any vector needs.
+pub(super) const LIMITS: Limits =
+    Limits { address_space: GGML_ADDRESS_SPACE, cpu_seconds: 20, wall: Duration::from_secs(120), output: 64 << 20 };
+
+/// The signal of `abort` on every Unix.
+const ABORT: i32 = 6;
+
+/// The code of a process that a debug assertion or `abort` of Windows has ended.
+const WINDOWS_ABORT: [i32; 2] = [3, 0xC000_0409_u32.cast_signed()];
+
+/// The version and type table of the library.
+pub(super) fn about(options: &Options<'_>) -> Result<About, String> {
+    let ended = start(options, "about", None).map_err(|error| error.to_string())?;
+    About::parse(&ended.stdout.text()).map_err(|reason| match (ended.ending, ended.stderr.text().trim()) {
+        (Ending::Exited(_), "") => reason,
+        (Ending::Exited(_), complaint) => format!("{reason} ({complaint})"),
+        (ending, complaint) => format!("{reason} ({}; {complaint})", describe(ending)),
+    })
+}
+
+/// What the library does with a file.
+pub(super) fn read(options: &Options<'_>, mode: Mode, file: &Path) -> Observed {
+    match start(options, mode.name(), Some(file)) {
+        Ok(ended) => observed(&ended),
+        Err(error) => Observed::Other(format!("{}: cannot be started: {error}", options.probe.program.display())),
+    }
+}
+
+fn start(options: &Options<'_>, mode: &str, file: Option<&Path>) -> io::Result<Ended> {
+    let mut command = Command::new(&options.probe.program);
+    command.args(&options.probe.arguments).arg("--ggml").arg(options.ggml).args(["--mode", mode]);
+    command.args(file.map(Path::as_os_str).into_iter().collect::<Vec<&OsStr>>());
+    // Else an abort starts a debugger, which takes a second and a hundred megabytes.
+    command.env("GGML_NO_BACKTRACE", "1");
+    sandbox::run(command, &LIMITS)
+}
+
+pub(super) fn observed(ended: &Ended) -> Observed {
+    let complaint = || last_lines(&ended.stderr.text());
+    match (ended.ending, Reply::parse(&ended.stdout.text())) {
+        (Ending::Exited(0), Ok(Some(Reply::Accept { document, .. }))) => Observed::Accept(document),
+        (Ending::Exited(0), Ok(Some(Reply::Refuse { message }))) => Observed::Refuse(message),
+        (Ending::Exited(_), Ok(Some(Reply::Error { message }))) => Observed::Other(format!("error: {message}")),
+        (Ending::Signalled(ABORT), _) => Observed::Abort(complaint()),
+        (Ending::Exited(code), Ok(None)) if cfg!(windows) && WINDOWS_ABORT.contains(&code) => {
+            Observed::Abort(complaint())
+        }
+        (Ending::Exited(0), Err(reason)) => Observed::Other(format!("unreadable reply: {reason}")),
+        (ending, _) => match complaint() {
+            text if text.is_empty() => Observed::Other(describe(ending)),
+            text => Observed::Other(format!("{}: {text}", describe(ending))),
+        },
+    }
+}
+
+/// How a child ended, in words.
+pub(super) fn describe(ending: Ending) -> String {
+    match ending {
+        Ending::Exited(code) => format!("exit code {code}"),
+        Ending::Signalled(signal) => format!("signal {signal}"),
+        Ending::TimedOut(Clock::Cpu) => format!("over {} s of processor time", LIMITS.cpu_seconds),
+        Ending::TimedOut(Clock::Wall) => format!("over {} s", LIMITS.wall.as_secs()),
+    }
+}
+
+/// The end of what a child complained about, where the reason is, on one line.
+pub(super) fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(3)..].join(" / ")
+}
