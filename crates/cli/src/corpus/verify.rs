@@ -90,7 +90,8 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let report = report.map_err(|error| Failure::Unreadable(error.to_string()))?;
 
     let blessed = if args.bless { Some(bless(&report, &args.corpus)?) } else { None };
-    let exit = if report.agrees() && (args.bless || report.unconfirmed.is_empty()) { Exit::Fine } else { Exit::Findings };
+    let exit =
+        if report.agrees() && (args.bless || report.unconfirmed.is_empty()) { Exit::Fine } else { Exit::Findings };
     if args.json {
         write_json(ui.out(), &to_json(&report, exit, time))?;
     } else {
