@@ -79,8 +79,8 @@ rules! { TensorTable:
         says: Refuses, Refuses, Refuses;
     }
     DIM_SIGNED "tensor.dim.signed" {
-        "A dimension is less than 2^63."
-        why: "Dimensions are signed in ggml and most readers: 2^63 becomes negative, and its product passes checks it should not."
+        "A dimension is less than 2^63, also in a tensor without elements."
+        why: "Dimensions are signed in ggml and most readers: 2^63 becomes negative, and its product passes checks it should not. With elements, such a tensor breaks `tensor.elements.range`."
         fix: "The tensor table is damaged: get the file again."
         source: "ggml: `has invalid number of elements: .. < 0`; the document's dimensions are unsigned"
         says: Silent, Refuses, Refuses;

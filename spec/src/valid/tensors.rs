@@ -47,13 +47,21 @@ fn check_shape(tensor: &TensorInfo, add: &mut Add<'_>) {
     if tensor.n_dims > MAX_DIMS {
         add(&tensors::N_DIMS_MAX, TensorPart::NDims, "at most 4".to_owned(), tensor.n_dims.to_string());
     }
-    if let Some(j) = tensor.dims.iter().position(|&dim| dim > i64::MAX as u64) {
+    let negative = tensor.dims.iter().position(|&dim| i64::try_from(dim).is_err());
+    if let Some(j) = negative.filter(|_| tensor.dims.contains(&0)) {
         let actual = tensor.dims[j].to_string();
         add(&tensors::DIM_SIGNED, TensorPart::Dim(j), "less than 2^63".to_owned(), actual);
     } else if let Some(j) = elements_out_of_range(&tensor.dims) {
         let rule = if wraps_past_ggml(tensor) { &tensors::ELEMENTS_WRAP } else { &tensors::ELEMENTS_RANGE };
-        let actual = format!("{:?}", tensor.dims);
-        add(rule, TensorPart::Dim(j), "fewer than 2^63 - 1 elements".to_owned(), actual);
+        add(rule, TensorPart::Dim(j), "fewer than 2^63 - 1 elements".to_owned(), shape(&tensor.dims));
+    }
+}
+
+/// Dimensions for a message: a file may have a million of them.
+fn shape(dims: &[u64]) -> String {
+    match dims.split_at_checked(MAX_DIMS as usize) {
+        Some((first, rest)) if !rest.is_empty() => format!("{first:?} and {} more", rest.len()),
+        _ => format!("{dims:?}"),
     }
 }
 
@@ -120,10 +128,11 @@ fn ggml_elements(tensor: &TensorInfo) -> i64 {
     tensor.dims.iter().fold(1u64, |product, &dim| product.wrapping_mul(dim)).cast_signed()
 }
 
-/// Whether ggml 0.25.1 takes a shape of too many elements: it tests only products that are positive
-/// after they have wrapped, and then the size in bytes.
+/// Whether ggml 0.25.1 takes a shape of too many elements: it tests each dimension for being negative,
+/// then only products that are positive after they have wrapped, and then the size in bytes.
 fn wraps_past_ggml(tensor: &TensorInfo) -> bool {
-    ggml_elements(tensor) <= 0
+    sound_shape(tensor)
+        && ggml_elements(tensor) <= 0
         && TensorType::from_id(tensor.type_id)
             .is_none_or(|ty| !ty.has_layout() || rest_of_row(tensor, ty) != 0 || ggml_bytes_fit(tensor, ty))
 }
@@ -147,6 +156,9 @@ fn rest_of_row(tensor: &TensorInfo, ty: &TensorType) -> u64 {
 #[must_use]
 pub(crate) fn representable_size(tensor: &TensorInfo) -> Option<u128> {
     let ty = TensorType::from_id(tensor.type_id).filter(|ty| ty.has_layout())?;
+    if tensor.n_dims <= MAX_DIMS && tensor.dims.contains(&0) {
+        return Some(0);
+    }
     if !sound_shape(tensor) || (elements_out_of_range(&tensor.dims).is_some() && !wraps_past_ggml(tensor)) {
         return None;
     }

@@ -163,14 +163,12 @@ fn edges(group: &mut Group) {
             .keeps(&[range])
             .flags(&["overflow", "memory"]);
     }
-    let signed = [&tensors::DIM_SIGNED];
     for (name, dims) in [
         ("2-63", &[1 << 63][..]),
         ("minus-1", &[u64::MAX]),
         ("second", &[1, u64::MAX]),
         ("fourth", &[1, 1, 1, 1 << 63]),
         ("two-negative", &[u64::MAX, u64::MAX]),
-        ("negative-by-zero", &[0, u64::MAX]),
     ] {
         group
             .push(
@@ -178,9 +176,17 @@ fn edges(group: &mut Group) {
                 format!("A shape of {dims:?}: negative as signed numbers."),
                 file(F32, dims),
             )
-            .breaks(&signed)
+            .breaks(&[range])
             .flags(&["overflow"]);
     }
+    group
+        .push(
+            "negative-by-zero",
+            "A shape of 0 by 2^64 - 1: negative as a signed number, and empty all the same.",
+            file(F32, &[0, u64::MAX]),
+        )
+        .breaks(&[&tensors::DIM_SIGNED])
+        .flags(&["empty-tensor"]);
     group
         .push("bytes-f32", "2^62 floats: 2^64 bytes.", file(F32, &[1 << 62]))
         .breaks(&[&tensors::BYTES_RANGE])
