@@ -32,26 +32,33 @@ enum Wanted {
     About,
 }
 
-/// Answers in one line of JSON on standard output. An abort of the library ends the process before.
+/// Answers in a line of JSON on standard output. An abort of the library ends the process before.
 #[must_use]
 pub fn run(args: &Args) -> ExitCode {
-    let (line, exit) = match (args.mode, &args.file) {
-        (Wanted::Header, Some(file)) => replied(&probe::ggml(&args.ggml, Mode::Header, file)),
-        (Wanted::Data, Some(file)) => replied(&probe::ggml(&args.ggml, Mode::Data, file)),
-        (Wanted::About, _) => match probe::about_ggml(&args.ggml) {
-            Ok(about) => (about.to_json(), Exit::Fine),
-            Err(error) => replied(&Reply::Error { message: error.to_string() }),
-        },
-        (Wanted::Header | Wanted::Data, None) => replied(&Reply::Error { message: "no file".to_owned() }),
-    };
     let mut out = io::stdout().lock();
-    match writeln!(out, "{line}").and_then(|()| out.flush()) {
-        Ok(()) => exit.into(),
+    let read = |mode, out: &mut dyn Write| match &args.file {
+        Some(file) => probe::ggml(&args.ggml, mode, file, out),
+        None => Ok(Reply::Error { message: "no file".to_owned() }),
+    };
+    let reply = match args.mode {
+        Wanted::Header => read(Mode::Header, &mut out),
+        Wanted::Data => read(Mode::Data, &mut out),
+        Wanted::About => return about(args, &mut out),
+    };
+    match reply {
+        Ok(Reply::Error { .. }) => Exit::Unreadable.into(),
+        Ok(Reply::Accept { .. } | Reply::Refuse { .. }) => Exit::Fine.into(),
         Err(_) => Exit::Pipe.into(),
     }
 }
 
-fn replied(reply: &Reply) -> (serde_json::Value, Exit) {
-    let exit = if matches!(reply, Reply::Error { .. }) { Exit::Unreadable } else { Exit::Fine };
-    (reply.to_json(), exit)
+fn about(args: &Args, out: &mut dyn Write) -> ExitCode {
+    let (line, exit) = match probe::about_ggml(&args.ggml) {
+        Ok(about) => (about.to_json(), Exit::Fine),
+        Err(error) => (Reply::Error { message: error.to_string() }.to_json(), Exit::Unreadable),
+    };
+    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+        Ok(()) => exit.into(),
+        Err(_) => Exit::Pipe.into(),
+    }
 }

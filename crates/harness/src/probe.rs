@@ -7,8 +7,10 @@
 //! ```
 //!
 //! The document has the canonical form. `unseen` may list what of it the program cannot show.
-//! A program that ends without a line has crashed.
+//! A program that ends without a line has crashed. Before it looks at what the library has read, a
+//! child may write a line `{"outcome": "opened"}`: if it ends after that, it was not the reading.
 
+use std::io::{self, Write};
 use std::path::Path;
 
 use assay_providers::ggml::{self, Answer, Library, Mode, TypeRow};
@@ -130,19 +132,40 @@ fn last_line(output: &str) -> Result<Option<Json>, String> {
     })
 }
 
-/// Reads a file with the ggml library of a directory. Runs in the child: the process ends if the
-/// library aborts.
-#[must_use]
-pub fn ggml(directory: &Path, mode: Mode, file: &Path) -> Reply {
-    // The library says "failed to open" and "refused" in the same way.
-    if let Err(error) = std::fs::File::open(file) {
-        return Reply::Error { message: format!("{}: cannot be read: {error}", file.display()) };
-    }
-    match Library::load(directory).and_then(|library| library.read(file, mode)) {
-        Ok(Answer::Accept(document)) => Reply::Accept { document, unseen: Vec::new() },
-        Ok(Answer::Refuse(message)) => Reply::Refuse { message },
+/// Reads a file with the ggml library of a directory, and writes what is to be said about it, which
+/// is returned too. Runs in the child: the process ends if the library aborts.
+///
+/// # Errors
+///
+/// If the output does not take it.
+pub fn ggml(directory: &Path, mode: Mode, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
+    let reply = match Library::load(directory) {
+        // The library says "failed to open" and "refused" in the same way.
+        Ok(library) => match std::fs::File::open(file) {
+            Ok(_) => read(&library, mode, file, out)?,
+            Err(error) => Reply::Error { message: format!("{}: cannot be read: {error}", file.display()) },
+        },
         Err(error) => Reply::Error { message: error.to_string() },
-    }
+    };
+    writeln!(out, "{}", reply.to_json())?;
+    out.flush()?;
+    Ok(reply)
+}
+
+fn read(library: &Library, mode: Mode, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
+    let document = match library.read(file, mode) {
+        Ok(Answer::Accept(file)) => {
+            writeln!(out, "{}", json!({"outcome": "opened"}))?;
+            out.flush()?;
+            file.document()
+        }
+        Ok(Answer::Refuse(message)) => return Ok(Reply::Refuse { message }),
+        Err(error) => Err(error),
+    };
+    Ok(match document {
+        Ok(document) => Reply::Accept { document, unseen: Vec::new() },
+        Err(error) => Reply::Error { message: error.to_string() },
+    })
 }
 
 /// The version and the type table of the ggml library of a directory. Runs in the child.
@@ -187,6 +210,7 @@ mod tests {
     #[test]
     fn what_is_no_reply_is_told_apart_from_none() {
         assert_eq!(Reply::parse("\n"), Ok(None));
+        assert!(Reply::parse("{\"outcome\":\"opened\"}").is_err());
         assert!(Reply::parse("hello").is_err());
         assert!(Reply::parse("{}").is_err());
         assert!(Reply::parse(r#"{"outcome":"accept"}"#).is_err());

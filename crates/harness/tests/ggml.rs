@@ -67,7 +67,10 @@ fn child(arguments: &[OsString]) -> ExitCode {
     let [_, directory, _, mode, file @ ..] = arguments else { return ExitCode::from(2) };
     let directory = Path::new(directory);
     let line = match (Mode::from_name(&mode.to_string_lossy()), file) {
-        (Some(mode), [file]) => probe::ggml(directory, mode, Path::new(file)).to_json(),
+        (Some(mode), [file]) => {
+            let told = probe::ggml(directory, mode, Path::new(file), &mut std::io::stdout());
+            return if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
         _ => match probe::about_ggml(directory) {
             Ok(about) => about.to_json(),
             Err(error) => Reply::Error { message: error.to_string() }.to_json(),

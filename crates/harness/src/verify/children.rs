@@ -57,7 +57,8 @@ pub(super) fn observed(ended: &Ended) -> Observed {
         (Ending::Exited(0), Ok(Some(Reply::Accept { document, .. }))) => Observed::Accept(document),
         (Ending::Exited(0), Ok(Some(Reply::Refuse { message }))) => Observed::Refuse(message),
         (Ending::Exited(_), Ok(Some(Reply::Error { message }))) => Observed::Other(format!("error: {message}")),
-        (Ending::Signalled(ABORT), _) => Observed::Abort(complaint()),
+        // Without a line, it was the reading that aborted.
+        (Ending::Signalled(ABORT), Ok(None)) => Observed::Abort(complaint()),
         (Ending::Exited(code), Ok(None)) if cfg!(windows) && WINDOWS_ABORT.contains(&code) => {
             Observed::Abort(complaint())
         }
@@ -83,4 +84,40 @@ pub(super) fn describe(ending: Ending) -> String {
 pub(super) fn last_lines(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     lines[lines.len().saturating_sub(3)..].join(" / ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::Captured;
+
+    fn seen(ending: Ending, stdout: &str) -> Observed {
+        let captured = |text: &str| Captured { bytes: text.as_bytes().to_vec(), dropped: 0 };
+        observed(&Ended { ending, stdout: captured(stdout), stderr: captured("said\n"), wall: Duration::ZERO })
+    }
+
+    #[test]
+    fn only_an_abort_of_the_reading_is_an_abort() {
+        assert_eq!(seen(Ending::Signalled(ABORT), ""), Observed::Abort("said".to_owned()));
+        assert_eq!(
+            seen(Ending::Signalled(ABORT), "{\"outcome\":\"opened\"}\n"),
+            Observed::Other("signal 6: said".to_owned())
+        );
+        assert_eq!(seen(Ending::Signalled(11), ""), Observed::Other("signal 11: said".to_owned()));
+    }
+
+    #[test]
+    fn a_reply_counts_only_from_a_child_that_ended_well() {
+        let refuse = r#"{"outcome":"refuse","message":"no"}"#;
+        assert_eq!(seen(Ending::Exited(0), refuse), Observed::Refuse("no".to_owned()));
+        assert_eq!(seen(Ending::Exited(101), refuse), Observed::Other("exit code 101: said".to_owned()));
+        assert_eq!(seen(Ending::Signalled(11), refuse), Observed::Other("signal 11: said".to_owned()));
+        let error = r#"{"outcome":"error","message":"no library"}"#;
+        assert_eq!(seen(Ending::Exited(3), error), Observed::Other("error: no library".to_owned()));
+        assert_eq!(seen(Ending::Exited(0), ""), Observed::Other("exit code 0: said".to_owned()));
+        assert_eq!(
+            seen(Ending::TimedOut(Clock::Wall), ""),
+            Observed::Other(format!("over {} s: said", LIMITS.wall.as_secs()))
+        );
+    }
 }

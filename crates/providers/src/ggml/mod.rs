@@ -45,12 +45,25 @@ impl Mode {
 }
 
 /// What the library answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// It read the file, and this is what its interface shows of it.
-    Accept(Document),
+pub enum Answer<'l> {
+    /// It reads the file.
+    Accept(File<'l>),
     /// It returned no context. The message is what it logged, which may be nothing.
     Refuse(String),
+}
+
+/// A file that the library has read.
+pub struct File<'l>(abi::Context<'l>);
+
+impl File<'_> {
+    /// What the interface shows of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Answer`] if the library answers something that its interface does not allow.
+    pub fn document(&self) -> Result<Document, Error> {
+        read::document(&self.0)
+    }
 }
 
 /// Why a library could not be used.
@@ -103,13 +116,12 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// [`Error::Path`] if the path cannot be given to the library, [`Error::Answer`] if it answers
-    /// something that its interface does not allow. A refusal is not an error.
-    pub fn read(&self, file: &Path, mode: Mode) -> Result<Answer, Error> {
+    /// [`Error::Path`] if the path cannot be given to the library. A refusal is not an error.
+    pub fn read(&self, file: &Path, mode: Mode) -> Result<Answer<'_>, Error> {
         log::take();
-        match self.open(file, mode)? {
-            Some(context) => read::document(&context).map(Answer::Accept),
-            None => Ok(Answer::Refuse(log::take())),
-        }
+        Ok(match self.open(file, mode)? {
+            Some(context) => Answer::Accept(File(context)),
+            None => Answer::Refuse(log::take()),
+        })
     }
 }
