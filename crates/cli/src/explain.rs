@@ -17,7 +17,7 @@ use crate::vector;
 const EXAMPLES: &str = "\
 Examples:
   assay explain align.power-of-two    a rule: what it says, why, what to do, who insists
-  assay explain version-future        a vector: what it is for, what is expected, its bytes
+  assay explain key-upper             a vector: what it is for, what is expected, its bytes
   assay explain --list                every rule, with what each profile says of it
 
 Exit codes: 0 explained, 2 usage or a name that is not known, 3 the corpus could not be read.";

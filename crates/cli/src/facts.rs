@@ -68,19 +68,18 @@ impl Facts {
         hundredths(self.tensor_bytes?.checked_mul(8)?, self.elements.filter(|&n| n > 0)?)
     }
 
-    /// The line about a file of `size` bytes.
+    /// The line about a file; `size` tells its size in words.
     #[must_use]
-    pub fn line(&self, size: u64) -> String {
+    pub fn line(&self, size: &str) -> String {
         let of = |read: u64, declared: u64, noun: &str| {
             if read == declared { count(read, noun) } else { format!("{} of {}", grouped(read), count(declared, noun)) }
         };
         let mut line = format!(
-            "GGUF version {}, {}-endian, {}, {}, {}",
+            "GGUF version {}, {}-endian, {}, {}, {size}",
             self.version,
             self.byte_order.name(),
             of(self.pairs, self.declared_pairs, "pair"),
             of(self.tensors, self.declared_tensors, "tensor"),
-            count(size, "byte"),
         );
         if let Some(bits) = self.bits_per_weight() {
             line.push_str(&format!(", {bits} bits per weight"));

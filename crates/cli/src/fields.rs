@@ -100,14 +100,13 @@ fn array(array: &Array, order: ByteOrder, limits: Limits) -> String {
 /// What a field belongs to: the key of its pair or the name of its tensor. `None` for other fields,
 /// and for keys and names themselves, which say so.
 #[must_use]
-pub fn owner(tree: &Tree<'_>, field: &Field) -> Option<String> {
-    let bytes = match field {
+pub fn owner<'t>(tree: &'t Tree<'_>, field: &Field) -> Option<&'t [u8]> {
+    match field {
         Field::Kv(_, KvPart::KeyLen | KvPart::Key) | Field::Tensor(_, TensorPart::NameLen | TensorPart::Name) => None,
-        Field::Kv(i, _) => tree.metadata.get(*i).map(|pair| &pair.key.bytes),
-        Field::Tensor(i, _) | Field::Data(i) | Field::DataPadding(i) => tree.tensors.get(*i).map(|t| &t.name.bytes),
+        Field::Kv(i, _) => Some(&tree.metadata.get(*i)?.key.bytes),
+        Field::Tensor(i, _) | Field::Data(i) | Field::DataPadding(i) => Some(&tree.tensors.get(*i)?.name.bytes),
         _ => None,
-    };
-    bytes.map(|bytes| quoted(bytes, 64))
+    }
 }
 
 /// What a field says. `bytes` is how many bytes it has.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gguf_spec::binary::{Decoded, NeedMore, Options, Source, decode_with};
-use gguf_spec::judge::{Judgement, judge_source};
+use gguf_spec::judge::{Judgement, judge_findings, judge_source};
 use gguf_spec::rules::Checks;
 use gguf_spec::valid::Input;
 
@@ -217,12 +217,13 @@ pub struct Judged {
     pub time: Duration,
 }
 
-/// Reads as much of the header as is needed, and judges the file.
+/// Reads as much of the header as is needed, and judges the file. The documents are left out unless
+/// they are wanted: they take as much memory as the header.
 ///
 /// # Errors
 ///
 /// The sentence that tells why the file cannot be read.
-pub fn judge(input: &FileInput, window: Window, checks: &Checks) -> Result<Judged, String> {
+pub fn judge(input: &FileInput, window: Window, documents: bool) -> Result<Judged, String> {
     let Window { base, max_header } = window;
     if base > input.len() {
         return Err(format!("there is no byte {base} in it: it has {} bytes", input.len()));
@@ -231,7 +232,8 @@ pub fn judge(input: &FileInput, window: Window, checks: &Checks) -> Result<Judge
     let mut size = FIRST_HEAD.min(max_header);
     let mut head = Head::read(input, base, size, None)?;
     loop {
-        match judge_source(head.source(), input, checks) {
+        let judge = if documents { judge_source } else { judge_findings };
+        match judge(head.source(), input, &Checks::all()) {
             Ok(judgement) => {
                 if let Some(fault) = input.fault() {
                     return Err(fault);

@@ -12,17 +12,22 @@ pub mod explain;
 pub mod facts;
 pub mod fields;
 pub mod foreign;
+pub mod generate;
 pub mod hash;
 pub mod input;
+pub mod probe;
 pub mod run;
 pub mod table;
 pub mod text;
 pub mod ui;
 pub mod vector;
 pub mod walk;
+pub mod what;
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use exit::{Exit, Failure};
@@ -43,8 +48,9 @@ Each command has examples of its own: assay help COMMAND.
 #[command(name = "assay", version, about = "Judges GGUF files, and everything that reads them.")]
 #[command(after_help = format!("{AFTER}\n{}", exit::HELP), max_term_width = 100, subcommand_required = true)]
 struct Cli {
-    /// When to use colour.
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    /// When to use colour: by default on a terminal, unless `NO_COLOR` is set.
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "auto|always|never")]
+    #[arg(hide_possible_values = true, hide_default_value = true, display_order = 100)]
     color: Color,
 
     #[command(subcommand)]
@@ -57,7 +63,11 @@ enum Command {
     Check(check::Args),
     Dump(dump::Args),
     Explain(explain::Args),
+    #[command(name = "gen")]
+    Generate(generate::Args),
     Corpus(corpus::Args),
+    #[command(name = "__probe", hide = true)]
+    Probe(probe::Args),
 }
 
 /// Runs the command line of this process.
@@ -73,6 +83,8 @@ pub fn main() -> ExitCode {
         Command::Check(args) => check::run(args, &mut ui),
         Command::Dump(args) => dump::run(args, &mut ui),
         Command::Explain(args) => explain::run(args, &mut ui),
+        Command::Generate(args) => generate::run(args, &mut ui),
+        Command::Probe(args) => return probe::run(args),
         Command::Corpus(args) => corpus::run(args, &mut ui),
     };
     let ended = ended.and_then(|exit| Ok(ui.finish().map(|()| exit)?));
@@ -98,6 +110,13 @@ fn told_by_clap(error: &clap::Error) -> Exit {
         };
     }
     let text = error.render().to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        // Help that nobody asked for: there is no mistake to name.
+        return match io::stderr().write_all(text.as_bytes()) {
+            Ok(()) => Exit::Usage,
+            Err(error) => Failure::from(error).exit(),
+        };
+    }
     Ui::standard(Color::Auto).complain(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
     Exit::Usage
 }

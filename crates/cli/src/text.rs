@@ -55,16 +55,18 @@ fn push_char(text: &mut String, c: char) {
         '\n' => text.push_str("\\n"),
         '\r' => text.push_str("\\r"),
         '\t' => text.push_str("\\t"),
-        c if c.is_control() || is_invisible(c) => {
+        c if steers(c) => {
             let _ = write!(text, "\\u{{{:x}}}", u32::from(c));
         }
         c => text.push(c),
     }
 }
 
-/// Characters that change how the text around them is shown, or do not show at all.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+/// Whether a character can steer a terminal, changes how the text around it is shown, or does not show.
+#[must_use]
+pub fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// A number with its digits in groups of three: `98,362,432`.

@@ -6,6 +6,8 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use gguf_spec::profile::Outcome;
 
+use crate::text::steers;
+
 /// A title, a path, the thing that is spoken of.
 pub const BOLD: Style = Style::new().bold();
 /// What can be skipped on a first reading.
@@ -98,12 +100,22 @@ impl Ui {
     }
 }
 
-/// JSON for a script: indented, with a newline at the end.
+/// JSON for a script: indented, with a newline at the end. Characters that could steer a terminal are
+/// escaped, which JSON allows inside strings, and they are nowhere else.
 ///
 /// # Errors
 ///
 /// If the output does not take it.
 pub fn write_json(out: &mut dyn Write, json: &serde_json::Value) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, json)?;
+    let text = serde_json::to_string_pretty(json)?;
+    let mut rest = text.as_str();
+    while let Some((at, c)) = rest.char_indices().find(|&(_, c)| c != '\n' && steers(c)) {
+        out.write_all(&rest.as_bytes()[..at])?;
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            write!(out, "\\u{unit:04x}")?;
+        }
+        rest = &rest[at + c.len_utf8()..];
+    }
+    out.write_all(rest.as_bytes())?;
     out.write_all(b"\n")
 }

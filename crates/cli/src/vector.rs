@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use assay_corpus::flags::FLAGS;
 use assay_corpus::store::Entry;
 use gguf_spec::binary::decode;
 use gguf_spec::judge::{Class, judge};
@@ -33,10 +34,14 @@ pub fn write(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     let mut line =
         |name: &str, text: String| writeln!(out, "  {DIM}{name:<9}{DIM:#}  {}", folded(&safe(&text), 13, WIDTH));
     line("class", format!("{}: {meaning}", vector.class))?;
-    for (name, rules) in [("breaks", &vector.rules.breaks), ("keeps", &vector.rules.keeps), ("flags", &vector.flags)] {
+    for (name, rules) in [("breaks", &vector.rules.breaks), ("keeps", &vector.rules.keeps)] {
         if !rules.is_empty() {
             line(name, rules.join(", "))?;
         }
+    }
+    for flag in &vector.flags {
+        let meaning = FLAGS.iter().find(|row| row.name == flag).map_or("not a flag of this version", |row| row.meaning);
+        line("flag", format!("{flag}: {meaning}"))?;
     }
     let reference = vector.origin.reference.as_ref().map_or_else(String::new, |reference| format!(": {reference}"));
     line("origin", format!("{}{reference}", vector.origin.kind))?;

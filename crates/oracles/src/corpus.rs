@@ -63,7 +63,7 @@ pub fn compare(entry: &Entry, judgement: &Judgement) -> Vec<Difference> {
 }
 
 fn compare_documents(entry: &Entry, judgement: &Judgement, profile: Profile) -> Option<Difference> {
-    let path = format!("document of {}", profile.id());
+    let path = format!("document({})", profile.id());
     if entry.vector.outcome(profile) != Outcome::Accept || !judgement.accepts(profile) {
         // That one of them accepts alone is told with the outcomes.
         return None;

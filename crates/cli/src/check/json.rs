@@ -44,8 +44,8 @@ fn file(report: &Report, args: &Args) -> Map<String, Json> {
     put("size", json!(report.size));
     put("offset", json!(args.at));
     put("until", json!(report.until.name()));
-    put("facts", report.facts.as_ref().map_or(Json::Null, Facts::to_json));
-    put("foreign", report.foreign.as_ref().map_or(Json::Null, |f| json!({"kind": f.kind, "sentence": f.sentence})));
+    put("facts", report.what.facts().map_or(Json::Null, Facts::to_json));
+    put("foreign", report.what.foreign().map_or(Json::Null, |f| json!({"kind": f.kind, "sentence": f.sentence})));
     put("errors", json!(errors));
     put("warnings", json!(warnings));
     put("findings_left_out", json!(report.judgement.findings.len() - findings.len()));
@@ -61,7 +61,7 @@ fn file(report: &Report, args: &Args) -> Map<String, Json> {
                     "start": finding.span.start,
                     "end": finding.span.end,
                     "path": finding.field.to_string(),
-                    "owner": owner,
+                    "owner": owner.map(text),
                     "expected": finding.expected,
                     "actual": finding.actual,
                     "fix": finding.rule.fix,

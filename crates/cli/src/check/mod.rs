@@ -12,26 +12,25 @@ use gguf_spec::binary::Options;
 use gguf_spec::field::Finding;
 use gguf_spec::judge::Judgement;
 use gguf_spec::profile::{KeyLookup, Outcome};
-use gguf_spec::rules::{Checks, Severity, Stage, header};
+use gguf_spec::rules::{Severity, Stage};
 use gguf_spec::valid::Input;
 use gguf_spec::valid::layout::DataLayout;
 
 use crate::exit::{Exit, Failure};
-use crate::facts::Facts;
 use crate::fields::owner;
-use crate::foreign::{self, Foreign};
 use crate::hash::{Progress, sha256, tensor_ranges, work};
 use crate::input::{FileInput, Judged, Window, judge};
 use crate::ui::{Ui, write_json};
 use crate::walk;
+use crate::what::What;
 
 const EXAMPLES: &str = "\
 Examples:
-  assay check model.gguf                    who accepts it, and every finding
-  assay check --strict models/              every *.gguf below a directory; warnings fail too
-  assay check --header-only part.gguf       a file of which only the first megabytes were downloaded
-  assay check --at 33554432 model.llamafile a model that starts inside another file
-  assay check --json --tensor-sha256 *.gguf for a script
+  assay check model.gguf                       who accepts it, and every finding
+  assay check --strict models/                 every *.gguf below a directory; warnings fail too
+  assay check --header-only part.gguf          a file of which only the start was downloaded
+  assay check --at 33554432 model.llamafile    a model that starts inside another file
+  assay check --json --tensor-sha256 m.gguf    for a script
 
 An error is what ggml refuses, or what makes the data unusable. A warning is a deviation from the
 format document that ggml reads. Exit codes: 0 no errors, 1 errors (with --strict also warnings),
@@ -93,14 +92,14 @@ fn stages() -> impl TypedValueParser<Value = Stage> {
 pub struct Report {
     /// Its size in bytes.
     pub size: u64,
-    /// What it is; `None` if not even a header could be read, or it is no GGUF file.
-    pub facts: Option<Facts>,
-    /// What it is instead, where that is known.
-    pub foreign: Option<Foreign>,
+    /// Where in it the GGUF file starts.
+    pub base: u64,
+    /// What it is.
+    pub what: What,
     /// What the specification says, findings and verdicts of later stages left out.
     pub judgement: Judgement,
     /// For each finding, the key or tensor it belongs to.
-    pub owners: Vec<Option<String>>,
+    pub owners: Vec<Option<Vec<u8>>>,
     /// Up to which stage it was judged.
     pub until: Stage,
     /// The SHA-256 of the file, if asked for.
@@ -156,7 +155,7 @@ impl Report {
     /// The findings to show when at most `most` (0: all) are wanted, with their owners: in order, but
     /// where some are left out, warnings are first.
     #[must_use]
-    pub fn shown(&self, most: usize) -> Vec<(&Finding, Option<&str>)> {
+    pub fn shown(&self, most: usize) -> Vec<(&Finding, Option<&[u8]>)> {
         let all = self.judgement.findings.iter().zip(self.owners.iter().map(Option::as_deref));
         if most == 0 || self.judgement.findings.len() <= most {
             return all.collect();
@@ -179,7 +178,7 @@ pub type Checked = (PathBuf, Result<Report, String>);
 pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, String> {
     let input = FileInput::open(path)?;
     let window = Window { base: args.at, max_header: args.max_header };
-    let Judged { mut judgement, head, time } = judge(&input, window, &Checks::all())?;
+    let Judged { mut judgement, head, time } = judge(&input, window, false)?;
 
     let until = if args.header_only { Stage::Layout } else { args.until };
     judgement.findings.retain(|finding| finding.rule.stage <= until);
@@ -192,13 +191,14 @@ pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, St
     }
 
     let decoded = head.decode(&Options::default());
-    let is_gguf = !judgement.findings.iter().any(|finding| *finding.rule == header::MAGIC);
-    let owners = judgement.findings.iter().map(|f| decoded.tree.as_ref().and_then(|tree| owner(tree, &f.field)));
+    let what = What::of(&head, &decoded);
+    let owner = |finding: &Finding| owner(decoded.tree.as_ref()?, &finding.field).map(<[u8]>::to_vec);
+    let owners = judgement.findings.iter().map(owner).collect();
     let mut report = Report {
         size: input.len(),
-        facts: Facts::of(&decoded).filter(|_| is_gguf),
-        foreign: (!is_gguf).then(|| foreign::recognise(head.from_base(), input.len() - args.at)).flatten(),
-        owners: owners.collect(),
+        base: args.at,
+        what,
+        owners,
         judgement,
         until,
         sha256: None,
@@ -210,7 +210,7 @@ pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, St
         let start = Instant::now();
         let read_error = |error: std::io::Error| format!("hashing it failed: {error}");
         let ranges = args.tensor_sha256.then(|| match &decoded.tree {
-            Some(tree) if decoded.complete && is_gguf => {
+            Some(tree) if decoded.complete => {
                 tensor_ranges(&DataLayout::of(tree, &decoded.places, KeyLookup::Exact), input.len())
             }
             _ => Err("the tensor table could not be read".to_owned()),
@@ -257,11 +257,13 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         exit = exit.max(checked.as_ref().map_or(Exit::Unreadable, |report| report.exit(args.strict)));
         if !args.json {
             match &checked {
-                Ok(report) => text::write(ui.out(), &path, report, args.max_findings)?,
+                Ok(report) => {
+                    text::write(ui.out(), &path, report, args.max_findings)?;
+                    if several {
+                        writeln!(ui.out())?;
+                    }
+                }
                 Err(sentence) => ui.complain(&format!("{}: {sentence}", crate::text::safe(&path.to_string_lossy()))),
-            }
-            if several {
-                writeln!(ui.out())?;
             }
         }
         all.push((path, checked));

@@ -11,6 +11,7 @@ use super::{Checked, Report};
 use crate::exit::Exit;
 use crate::text::{count, duration, folded, quoted, safe, span};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
+use crate::what::What;
 
 const WIDTH: usize = 100;
 
@@ -21,13 +22,10 @@ const WIDTH: usize = 100;
 /// If the output does not take it.
 pub fn write(out: &mut dyn Write, path: &Path, report: &Report, most: usize) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}", safe(&path.to_string_lossy()))?;
-    match (&report.facts, &report.foreign) {
-        (Some(facts), _) => writeln!(out, "  {}", folded(&facts.line(report.size), 2, WIDTH))?,
-        (None, Some(foreign)) => {
-            let line = format!("not GGUF: {}.", foreign.sentence);
-            writeln!(out, "  {ERROR}{}{ERROR:#}", folded(&line, 2, WIDTH))?;
-        }
-        (None, None) => writeln!(out, "  not GGUF, and not a format known here: {}", count(report.size, "byte"))?,
+    let line = folded(&report.what.line(report.base, report.size), 2, WIDTH);
+    match report.what {
+        What::Gguf(_) => writeln!(out, "  {line}")?,
+        What::Cut | What::Foreign(_) | What::Unknown => writeln!(out, "  {ERROR}{line}{ERROR:#}")?,
     }
 
     let findings = report.shown(most);
@@ -51,10 +49,10 @@ pub fn write(out: &mut dyn Write, path: &Path, report: &Report, most: usize) -> 
     writeln!(out, "  {DIM}{times}{DIM:#}")
 }
 
-fn write_finding(out: &mut dyn Write, finding: &Finding, owner: Option<&str>) -> io::Result<()> {
+fn write_finding(out: &mut dyn Write, finding: &Finding, owner: Option<&[u8]>) -> io::Result<()> {
     let severity = finding.severity();
     let style = if severity == Severity::Error { ERROR } else { WARNING };
-    let owner = owner.map_or_else(String::new, |owner| format!(" of {owner}"));
+    let owner = owner.map_or_else(String::new, |owner| format!(" of {}", quoted(owner, 64)));
     writeln!(
         out,
         "  {style}{:<7}{style:#}  {ID}{}{ID:#}  {}  {}{owner}",
@@ -100,7 +98,7 @@ fn write_hashes(out: &mut dyn Write, report: &Report) -> io::Result<()> {
         Some(Err(reason)) => writeln!(out, "  no hashes of tensors: {reason}"),
         Some(Ok(tensors)) => tensors.iter().try_for_each(|tensor| {
             let size = count(tensor.size, "byte");
-            writeln!(out, "  sha256 {}  {}  {size} from {}", tensor.sha256, quoted(&tensor.name, 64), tensor.start)
+            writeln!(out, "  sha256 {}  {}  {size} at {}", tensor.sha256, quoted(&tensor.name, 64), tensor.start)
         }),
     }
 }

@@ -1,19 +1,23 @@
 //! `assay corpus`: build, check, and look at the corpus.
 
+mod build;
 mod diff;
 mod list;
 mod show;
+pub mod verify;
 
 use crate::exit::{Exit, Failure};
 use crate::ui::Ui;
 
 const EXAMPLES: &str = "\
 Examples:
+  assay corpus build                      write it anew from its definitions
+  assay corpus verify --ggml DIR          our expectations against the real ggml library
   assay corpus list --class disputed      the vectors on which the authorities disagree
-  assay corpus show version-future        a vector: what it is for, what is expected, its bytes
+  assay corpus show key-upper             a vector: what it is for, what is expected, its bytes
   assay corpus diff old/corpus corpus     what changed, field by field";
 
-/// Look at the corpus.
+/// Build, verify and look at the corpus.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -23,6 +27,8 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Build(build::Args),
+    Verify(verify::Args),
     List(list::Args),
     Show(show::Args),
     Diff(diff::Args),
@@ -35,6 +41,8 @@ enum Command {
 /// As its part says.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     match &args.command {
+        Command::Build(args) => build::run(args, ui),
+        Command::Verify(args) => verify::run(args, ui),
         Command::List(args) => list::run(args, ui),
         Command::Show(args) => show::run(args, ui),
         Command::Diff(args) => diff::run(args, ui),

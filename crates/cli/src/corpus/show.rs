@@ -12,8 +12,8 @@ use crate::vector;
 
 const EXAMPLES: &str = "\
 Examples:
-  assay corpus show version-future           in words, with the bytes that matter
-  assay corpus show version-future --json    as it is stored
+  assay corpus show key-upper           in words, with the bytes that matter
+  assay corpus show key-upper --json    as it is stored
 
 Exit codes: 0 shown, 2 usage or an id that is not known, 3 the corpus could not be read.";
 

@@ -45,7 +45,11 @@ pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>, faults_alone: bool) ->
     };
 
     let wrong: Vec<bool> = spans.iter().map(|span| page.concerns(&span.range)).collect();
-    let near = |i: usize| wrong[i.saturating_sub(1)..wrong.len().min(i + 2)].contains(&true);
+    // What is missing is missing between two fields, or behind the last one.
+    let missing: BTreeSet<u64> = dump.findings.iter().filter(|f| f.span.is_empty()).map(|f| f.span.start).collect();
+    let near = |i: usize| {
+        wrong[i.saturating_sub(1)..wrong.len().min(i + 2)].contains(&true) || missing.contains(&spans[i].range.end)
+    };
     let mut hidden: Option<(Range<u64>, &str)> = None;
     for (i, span) in spans.iter().enumerate() {
         let element = dump.decoded.tree.as_ref().is_some_and(|tree| is_middle_element(tree, &span.field));
@@ -189,7 +193,7 @@ impl Page<'_> {
             if !marks.trim().is_empty() {
                 writeln!(self.out, "{:indent$}{style}{marks}{more}{style:#}", "")?;
             }
-            writeln!(self.out, "{:indent$}{}", "", finding_line(finding))?;
+            writeln!(self.out, "{:indent$}{}", "", finding_line(finding, !finding.span.is_empty()))?;
         }
         Ok(())
     }
@@ -210,7 +214,13 @@ impl Page<'_> {
 
     fn findings_while(&mut self, goes: impl Fn(&Finding) -> bool) -> io::Result<()> {
         while let Some(finding) = self.findings.get(self.next).filter(|finding| goes(finding)) {
-            writeln!(self.out, "{:width$}{}", "", finding_line(finding), width = self.digits + 2)?;
+            writeln!(
+                self.out,
+                "{:width$}{}",
+                "",
+                finding_line(finding, !finding.span.is_empty()),
+                width = self.digits + 2
+            )?;
             self.next += 1;
         }
         Ok(())

@@ -9,16 +9,15 @@ use std::path::PathBuf;
 use gguf_spec::binary::{Decoded, Options, Span, spans, spans_of_data};
 use gguf_spec::field::{Field, Finding};
 use gguf_spec::profile::KeyLookup;
-use gguf_spec::rules::{Checks, Severity};
+use gguf_spec::rules::Severity;
 use gguf_spec::valid::Input;
 use gguf_spec::valid::layout::DataLayout;
 
 use crate::exit::{Exit, Failure};
-use crate::facts::Facts;
-use crate::foreign;
 use crate::input::{FileInput, Judged, Window, judge};
-use crate::text::{count, folded, safe};
+use crate::text::{folded, safe, span};
 use crate::ui::{BOLD, ERROR, Ui, WARNING, write_json};
+use crate::what::What;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,7 +67,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let named = |sentence: String| Failure::Unreadable(format!("{}: {sentence}", safe(&args.file.to_string_lossy())));
     let input = FileInput::open(&args.file).map_err(named)?;
     let window = Window { base: args.at, max_header: args.max_header };
-    let Judged { judgement, head, .. } = judge(&input, window, &Checks::all()).map_err(named)?;
+    let Judged { judgement, head, .. } = judge(&input, window, args.json).map_err(named)?;
     let broken = judgement.findings.iter().find(|finding| finding.severity() == Severity::Error);
     let exit = if broken.is_some() { Exit::Findings } else { Exit::Fine };
 
@@ -86,15 +85,11 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let decoded = head.decode(&Options::default());
     let out = ui.out();
     writeln!(out, "{BOLD}{}{BOLD:#}", safe(&args.file.to_string_lossy()))?;
-    let is_gguf = decoded.tree.as_ref().is_some_and(|tree| tree.magic == gguf_spec::limits::MAGIC);
-    match Facts::of(&decoded).filter(|_| is_gguf) {
-        Some(facts) => writeln!(out, "  {}", folded(&facts.line(input.len()), 2, 100))?,
-        None => match foreign::recognise(head.from_base(), input.len() - args.at) {
-            Some(foreign) => {
-                writeln!(out, "  {ERROR}{}{ERROR:#}", folded(&format!("not GGUF: {}.", foreign.sentence), 2, 100))?;
-            }
-            None => writeln!(out, "  not GGUF: {}", count(input.len(), "byte"))?,
-        },
+    let what = What::of(&head, &decoded);
+    let line = folded(&what.line(args.at, input.len()), 2, 100);
+    match what {
+        What::Gguf(_) => writeln!(out, "  {line}")?,
+        What::Cut | What::Foreign(_) | What::Unknown => writeln!(out, "  {ERROR}{line}{ERROR:#}")?,
     }
     writeln!(out)?;
     let dump = Dump { decoded: &decoded, input: &input, findings: &judgement.findings, full: args.full };
@@ -175,11 +170,12 @@ pub fn all_spans(decoded: &Decoded<'_>, len: u64) -> Vec<Span> {
     list
 }
 
-/// The line about a finding.
-fn finding_line(finding: &Finding) -> String {
+/// The line about a finding, with its bytes unless they are marked.
+fn finding_line(finding: &Finding, marked: bool) -> String {
     let style = if finding.severity() == Severity::Error { ERROR } else { WARNING };
+    let place = if marked { String::new() } else { format!(", {}", span(&finding.span)) };
     format!(
-        "{style}{} {}{style:#}: {}: expected {}, found {}",
+        "{style}{} {}{style:#}: {}{place}: expected {}, found {}",
         finding.severity().name(),
         finding.rule.id,
         finding.field,

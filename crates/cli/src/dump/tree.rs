@@ -16,7 +16,7 @@ use crate::ui::{BOLD, DIM, ID};
 pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
     let Some(tree) = &dump.decoded.tree else {
         for finding in dump.findings {
-            writeln!(out, "  {}", finding_line(finding))?;
+            writeln!(out, "  {}", finding_line(finding, false))?;
         }
         return Ok(());
     };
@@ -71,7 +71,9 @@ fn write_tensors(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>) -> io::R
         .map(|(i, tensor)| [format!("[{i}]"), name(&tensor.name.bytes), type_name(tensor.type_id), shape(&tensor.dims)])
         .collect();
     if !rows.is_empty() || tree.tensor_count > 0 {
-        writeln!(out, "\n  {BOLD}tensors{BOLD:#}{}", missing(rows.len(), tree.tensor_count))?;
+        let start = grouped(layout.start);
+        let missing = missing(rows.len(), tree.tensor_count);
+        writeln!(out, "\n  {BOLD}tensors{BOLD:#}{missing}, aligned to {} from byte {start} on", layout.alignment)?;
     }
     let widths = widths(&rows);
     for (i, (placed, [index, name, ty, shape])) in layout.tensors.iter().zip(&rows).enumerate() {
@@ -103,7 +105,7 @@ fn write_rest(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
         let what = match span.field {
             Field::Gap => "between tensors, and part of none",
             Field::Trailing => "after everything the tensor table speaks of",
-            Field::Unread => "not read",
+            Field::Unread => "not decoded, because of what is wrong above",
             _ => continue,
         };
         let size = count(span.range.end - span.range.start, "byte");
@@ -114,7 +116,7 @@ fn write_rest(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
 
 fn write_findings(out: &mut dyn Write, dump: &Dump<'_>, of: impl Fn(&Field) -> bool) -> io::Result<()> {
     for finding in dump.findings.iter().filter(|finding| of(&finding.field)) {
-        writeln!(out, "        {}", finding_line(finding))?;
+        writeln!(out, "        {}", finding_line(finding, false))?;
     }
     Ok(())
 }

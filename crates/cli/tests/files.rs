@@ -1,0 +1,130 @@
+//! Files that are read in parts: they are judged like files in memory, and what changes meanwhile is
+//! noticed.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use gguf_assay::dump::all_spans;
+use gguf_assay::input::{FileInput, Window, judge};
+use gguf_spec::binary::{Options, encode};
+use gguf_spec::field::Field;
+use gguf_spec::generate::{Builder, pair, scalar, string, string_array, tensor};
+use gguf_spec::judge::judge as judge_in_memory;
+use gguf_spec::rules::Checks;
+use gguf_spec::types::ValueType;
+use gguf_spec::valid::Input;
+
+/// A header of over two megabytes, so that it is read in several steps, and data behind it.
+fn large() -> Vec<u8> {
+    let tokens: Vec<String> = (0..120_000).map(|i| format!("token number {i}")).collect();
+    let mut builder = Builder::new();
+    builder.set(pair("tokenizer.ggml.tokens", string_array(&tokens)));
+    builder.set(pair("x.Odd", string("a finding behind the first megabyte")));
+    builder.add(tensor("weight", 0, &[1024]));
+    encode(&builder.finish())
+}
+
+fn written(room: &Path, bytes: &[u8]) -> FileInput {
+    let path = room.join("file.gguf");
+    fs::write(&path, bytes).expect("a file");
+    FileInput::open(&path).expect("the file again")
+}
+
+#[test]
+fn a_large_header_is_judged_as_in_memory() {
+    let room = tempfile::tempdir().expect("a directory");
+    let bytes = large();
+    let input = written(room.path(), &bytes);
+    let judged = judge(&input, Window::default(), true).expect("a judgement");
+    let expected = judge_in_memory(&bytes, &Checks::all());
+    assert_eq!(judged.judgement.findings, expected.findings);
+    assert_eq!(judged.judgement.verdicts, expected.verdicts);
+    assert_eq!(judged.judgement.document, expected.document);
+    assert!(!expected.findings.is_empty());
+    assert!(judged.head.bytes.len() > 1 << 20);
+}
+
+#[test]
+fn an_embedded_file_is_judged_where_it_starts() {
+    let room = tempfile::tempdir().expect("a directory");
+    let base = 3_000_000;
+    let bytes = large();
+    let input = written(room.path(), &[vec![0xAA; base], bytes.clone()].concat());
+    let window = Window { base: base as u64, ..Window::default() };
+    let judged = judge(&input, window, true).expect("a judgement");
+    let alone = judge_in_memory(&bytes, &Checks::all());
+    assert_eq!(judged.judgement.document, alone.document);
+    let starts = |list: &[gguf_spec::field::Finding], base: u64| -> Vec<_> {
+        list.iter().map(|finding| (finding.rule.id, finding.span.start + base)).collect()
+    };
+    assert_eq!(starts(&judged.judgement.findings, 0), starts(&alone.findings, base as u64));
+    // What lies before is not read.
+    assert!(judged.head.bytes[..base].iter().all(|&byte| byte == 0));
+}
+
+/// The padding reaches beyond what is read of the header.
+#[test]
+fn the_fields_tile_a_file_of_which_the_head_was_read() {
+    let room = tempfile::tempdir().expect("a directory");
+    let mut builder = Builder::new();
+    builder.set(pair("general.alignment", scalar(ValueType::U32, 1 << 19)));
+    builder.add(tensor("weight", 0, &[1024]));
+    let bytes = encode(&builder.finish());
+    let input = written(room.path(), &bytes);
+    let window = Window { max_header: 4096, ..Window::default() };
+    let judged = judge(&input, window, false).expect("a judgement");
+    assert_eq!(judged.judgement.findings, []);
+    assert_eq!(judged.head.bytes.len(), 4096);
+    let spans = all_spans(&judged.head.decode(&Options::default()), input.len());
+    assert!(spans.windows(2).all(|pair| pair[0].range.end == pair[1].range.start), "{spans:?}");
+    assert_eq!(spans.iter().filter(|span| span.field == Field::Padding).count(), 1);
+    assert_eq!(spans.last().map(|span| span.range.end), Some(input.len()));
+}
+
+#[test]
+fn a_header_beyond_the_limit_is_refused() {
+    let room = tempfile::tempdir().expect("a directory");
+    let input = written(room.path(), &large());
+    let window = Window { max_header: 1 << 20, ..Window::default() };
+    let error = judge(&input, window, false).expect_err("a limit");
+    assert!(error.contains("--max-header"), "{error}");
+}
+
+/// A length that the size of a sparse file seems to allow costs no memory.
+#[test]
+fn a_sparse_file_does_not_fill_the_memory() {
+    let room = tempfile::tempdir().expect("a directory");
+    let mut bytes = b"GGUF\x03\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0".to_vec();
+    bytes.extend_from_slice(&(1u64 << 39).to_le_bytes());
+    let path = room.path().join("file.gguf");
+    fs::write(&path, &bytes).expect("a file");
+    let file = fs::OpenOptions::new().write(true).open(&path).expect("the file again");
+    if file.set_len(1 << 40).is_err() {
+        return; // A file system that knows no sparse files.
+    }
+    let input = FileInput::open(&path).expect("the file again");
+    let error = judge(&input, Window::default(), false).expect_err("a limit");
+    assert!(error.contains("at least 549755813920"), "{error}");
+}
+
+#[test]
+fn a_file_that_shrinks_is_noticed() {
+    let room = tempfile::tempdir().expect("a directory");
+    let bytes = large();
+    let input = written(room.path(), &bytes);
+    let file = fs::OpenOptions::new().write(true).open(room.path().join("file.gguf")).expect("the file again");
+
+    file.set_len(1000).expect("a shorter file");
+    let error = judge(&input, Window::default(), false).expect_err("the header is gone");
+    assert!(error.contains("it ends at byte 1000 now"), "{error}");
+
+    // The header is there, and of the data the part where padding is looked at is not.
+    fs::write(room.path().join("file.gguf"), &bytes).expect("the file as it was");
+    assert_eq!(input.bytes(0..4).as_deref(), Some(&b"GGUF"[..]));
+    file.set_len(bytes.len() as u64 - 5000).expect("a shorter file");
+    assert_eq!(input.bytes(input.len() - 8..input.len()), None);
+    let fault = input.fault().expect("a fault");
+    assert!(fault.contains(&format!("reading at byte {} failed", input.len() - 8)), "{fault}");
+}
