@@ -131,12 +131,7 @@ pub fn judge_findings(source: Source<'_>, input: &dyn Input, checks: &Checks) ->
     judge_with(source, input, checks, false)
 }
 
-fn judge_with(
-    source: Source<'_>,
-    input: &dyn Input,
-    checks: &Checks,
-    documents: bool,
-) -> Result<Judgement, NeedMore> {
+fn judge_with(source: Source<'_>, input: &dyn Input, checks: &Checks, documents: bool) -> Result<Judgement, NeedMore> {
     let read = |lookup: KeyLookup| {
         let options = Options { checks: checks.clone(), lookup };
         let decoded = decode_with(source, &options)?;

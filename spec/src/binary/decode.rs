@@ -177,16 +177,14 @@ impl<'a> Decoder<'a, '_> {
                 if let Missing::InHead(at_least) = missing {
                     return Err(Halt::Need(at_least));
                 }
+                if (self.source.head.len() as u64) < self.source.len {
+                    // What is there is told, so it has to be seen.
+                    return Err(Halt::Need(self.source.len));
+                }
                 let found = slice(self.source.head, start, self.source.len);
                 self.magic_fault(found)?;
                 let end = self.source.len.max(start);
-                return Err(self.missing(
-                    &header::TRUNCATED,
-                    end..end,
-                    Field::Version,
-                    count_bytes(4),
-                    "nothing".into(),
-                ));
+                return Err(self.stop(&header::TRUNCATED, end..end, Field::Version, count_bytes(4), "nothing".into()));
             }
         };
         // Of a short file that starts wrong, the start is what is wrong.
@@ -300,7 +298,7 @@ impl<'a> Decoder<'a, '_> {
         };
         let left = self.left();
         if u128::from(len) * u128::from(least) > u128::from(left) {
-            return Err(self.missing(
+            return Err(self.stop(
                 &metadata::ELEMENTS_TRUNCATED,
                 len_at..self.at,
                 len_field(),
@@ -322,14 +320,13 @@ impl<'a> Decoder<'a, '_> {
                 Elements::Strings(strings)
             }
             ValueType::Array if len > 0 && path.len() + 1 >= MAX_NESTING => {
-                self.fault(
+                return Err(self.stop(
                     &metadata::ARRAY_DEPTH,
                     type_at..type_at + 4,
                     value_field(pair, path, ValuePart::ElementType),
                     format!("arrays at most {MAX_NESTING} deep"),
-                    || "another level".to_owned(),
-                )?;
-                Elements::Fixed(Vec::new())
+                    "another level".to_owned(),
+                ));
             }
             ValueType::Array => {
                 let mut arrays = Vec::new();
@@ -356,7 +353,7 @@ impl<'a> Decoder<'a, '_> {
         let n_dims = self.word(&tensors::N_DIMS_TRUNCATED, part(TensorPart::NDims))?;
         let left = self.left();
         if u64::from(n_dims) * self.wide as u64 > left {
-            return Err(self.missing(
+            return Err(self.stop(
                 &tensors::DIMS_TRUNCATED,
                 n_dims_at..self.at,
                 Field::Tensor(i, TensorPart::NDims),
@@ -384,7 +381,7 @@ impl<'a> Decoder<'a, '_> {
         let left = self.left();
         if len > left {
             let expected = format!("at most {left}, the bytes left");
-            return Err(self.missing(rule, len_at..self.at, len_field(), expected, len.to_string()));
+            return Err(self.stop(rule, len_at..self.at, len_field(), expected, len.to_string()));
         }
         let bytes = self.fixed(rule, len, field)?.to_vec();
         Ok(RawString { len, bytes })
@@ -410,7 +407,7 @@ impl<'a> Decoder<'a, '_> {
             Err(Missing::InInput) => {
                 let left = self.left();
                 let span = self.at..self.at + left;
-                Err(self.missing(rule, span, field(), count_bytes(size), format!("{} left", count_bytes(left))))
+                Err(self.stop(rule, span, field(), count_bytes(size), format!("{} left", count_bytes(left))))
             }
         }
     }
@@ -443,8 +440,8 @@ impl<'a> Decoder<'a, '_> {
         self.fault(rule, at..at + 4, field(), "a value type, 0 to 12".to_owned(), || type_id.to_string())
     }
 
-    /// Bytes are missing: decoding ends, with a finding if the rule is looked at.
-    fn missing(
+    /// Decoding ends, with a finding if the rule is looked at.
+    fn stop(
         &mut self,
         rule: &'static Rule,
         span: std::ops::Range<u64>,

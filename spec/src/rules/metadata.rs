@@ -122,7 +122,7 @@ rules! { Metadata:
         fix: "Flatten the array."
         source: "limit of this specification; readers that nest stop between 16 and 64; ggml refuses any nesting"
         says: Refuses, Refuses, Refuses;
-        fallback: "the array at the limit is taken to have elements of zero bytes";
+        fallback: QUIET_STOP;
     }
     BOOL_VALUE "kv.bool.value" {
         "A bool is 0 or 1."

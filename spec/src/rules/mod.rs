@@ -172,7 +172,7 @@ impl Ord for Rule {
     }
 }
 
-/// The fallback shared by all rules about bytes that are missing.
+/// The fallback of the rules about bytes that are missing, and about arrays too deep to be read.
 const QUIET_STOP: &str = "reading ends here without a word; what was read so far is kept";
 
 /// Defines the rules of one stage, and the list `RULES` of them.
