@@ -72,9 +72,10 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
     let probe = Probe { program, arguments: vec![OsString::from("__probe")] };
     let bar = if ui.progress() { ProgressBar::new(0).with_style(style()) } else { ProgressBar::hidden() };
-    let progress = |ended: usize, of: usize| {
+    // Children end out of order; each counts for one.
+    let progress = |_ended: usize, of: usize| {
         bar.set_length(of as u64);
-        bar.set_position(ended as u64);
+        bar.inc(1);
     };
     let options = Options {
         ggml: &args.ggml,

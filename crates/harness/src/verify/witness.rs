@@ -103,10 +103,9 @@ pub(super) fn wanted(entry: &Entry, expected: &Expected) -> bool {
 /// Whether the interpreter has the package in the right version.
 pub(super) fn check_version(python: &Path) -> Result<(), String> {
     let ended = start(python, None).map_err(|error| error.to_string())?;
-    let about = About::parse(&ended.stdout.text()).map_err(|reason| match last_lines(&ended.stderr.text()) {
-        complaint if complaint.is_empty() => reason,
-        complaint => complaint,
-    })?;
+    // The last line of a traceback is the reason.
+    let about = About::parse(&ended.stdout.text())
+        .map_err(|reason| ended.stderr.text().trim().lines().last().map_or(reason, ToOwned::to_owned))?;
     if about.version == GGUF_VERSION { Ok(()) } else { Err(format!("it is version {}", about.version)) }
 }
 

@@ -112,7 +112,11 @@ impl Library {
         // SAFETY: loading runs the initialisers of the library; whoever names the directory vouches
         // for it, which the documentation of this function states.
         let library = unsafe { libloading::Library::new(&path) };
-        let library = library.map_err(|source| Error::Load { path: path.clone(), source })?;
+        let library = library.map_err(|error| {
+            // The message of the system is that of the cause, where there is one.
+            let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            Error::Load { path: path.clone(), reason }
+        })?;
         let functions = Functions::find(&library, &path)?;
         // SAFETY: the callback is a static function, so it outlives the library, and it does not use
         // the user data, which is null.

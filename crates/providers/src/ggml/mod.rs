@@ -70,12 +70,12 @@ impl File<'_> {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The library cannot be loaded.
-    #[error("{path}: cannot be loaded as ggml's base library: {source}")]
+    #[error("{path}: cannot be loaded as ggml's base library: {reason}")]
     Load {
         /// Which file.
         path: PathBuf,
-        /// What the loader says.
-        source: libloading::Error,
+        /// What the loader of the system says.
+        reason: String,
     },
     /// A function is missing: a version of ggml from before early 2025, or another library.
     #[error("{path}: has no function {symbol}: not a ggml library of the supported versions")]
