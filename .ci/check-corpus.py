@@ -137,6 +137,15 @@ def main():
         check_schema(by_name["vector.schema.json"], vector, path)
         check_vector(vector, path, rules)
 
+    evidence = load(CORPUS / "evidence.json")
+    check_schema(by_name["evidence.schema.json"], evidence, "corpus/evidence.json")
+    for path, vector in vectors.items():
+        line = evidence.get(vector["id"])
+        if line != {"sha256": vector["sha256"], **vector["evidence"]}:
+            complain(path, f"its evidence is {vector['evidence']}, but evidence.json has {line}")
+        if vector["evidence"]["outcome"] == "derived":
+            complain(path, "its outcome was never confirmed: run corpus verify with --bless, then corpus build")
+
     index = load(CORPUS / "index.json")
     check_schema(by_name["index.schema.json"], index, "corpus/index.json")
     listed = [entry["id"] for entry in index["vectors"]]
