@@ -66,7 +66,7 @@ impl Ui {
     #[must_use]
     pub fn standard(color: Color) -> Self {
         Self {
-            out: Box::new(BufWriter::new(AutoStream::new(io::stdout(), color.choice()))),
+            out: standard_output(color.choice()),
             errors: Box::new(AutoStream::new(io::stderr(), color.choice())),
             progress: io::stderr().is_terminal(),
         }
@@ -97,6 +97,18 @@ impl Ui {
     /// If the output does not take it.
     pub fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Standard output, buffered. Styles are taken out before the buffer, so that what is left is written in
+/// large pieces; a terminal gets its own kind of stream, which knows the terminals of Windows.
+fn standard_output(choice: ColorChoice) -> Box<dyn Write> {
+    let choice = if choice == ColorChoice::Auto { AutoStream::choice(&io::stdout()) } else { choice };
+    if choice == ColorChoice::Never {
+        let buffered: Box<dyn Write> = Box::new(BufWriter::with_capacity(1 << 16, io::stdout().lock()));
+        Box::new(AutoStream::never(buffered))
+    } else {
+        Box::new(BufWriter::new(AutoStream::new(io::stdout(), choice)))
     }
 }
 

@@ -5,10 +5,12 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use gguf_assay::dump::all_spans;
+use gguf_assay::check::choose;
+use gguf_assay::dump::{Dump, all_spans, write_hex, write_tree};
 use gguf_assay::input::{FileInput, Window, judge};
-use gguf_spec::binary::{Options, encode};
+use gguf_spec::binary::{Options, decode, encode};
 use gguf_spec::field::Field;
 use gguf_spec::generate::{Builder, pair, scalar, string, string_array, tensor};
 use gguf_spec::judge::judge as judge_in_memory;
@@ -127,4 +129,23 @@ fn a_file_that_shrinks_is_noticed() {
     assert_eq!(input.bytes(input.len() - 8..input.len()), None);
     let fault = input.fault().expect("a fault");
     assert!(fault.contains(&format!("reading at byte {} failed", input.len() - 8)), "{fault}");
+}
+
+/// A file of which every field is wrong takes time in proportion to its size: seconds. Looking through
+/// all findings for every pair would be 2 * 10^10 steps.
+#[test]
+fn many_findings_take_linear_time() {
+    let mut builder = Builder::new();
+    builder.metadata.extend((0..100_000).map(|i| pair(format!("Key {i}"), scalar(ValueType::Bool, 2))));
+    let bytes = encode(&builder.finish());
+    let start = Instant::now();
+    let judgement = judge_in_memory(&bytes, &Checks::all());
+    assert!(judgement.findings.len() >= 200_000);
+    let decoded = decode(&bytes);
+    let input = bytes.as_slice();
+    let dump = Dump { decoded: &decoded, input: &input, findings: &judgement.findings, full: true };
+    write_tree(&mut std::io::sink(), &dump).expect("a tree");
+    write_hex(&mut std::io::sink(), &dump).expect("a dump");
+    assert_eq!(choose(&judgement.findings, 20).len(), 20);
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
 }

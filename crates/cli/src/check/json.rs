@@ -32,7 +32,6 @@ pub(super) fn document(all: &[Checked], args: &Args, exit: Exit) -> Json {
 
 fn file(report: &Report, args: &Args) -> Map<String, Json> {
     let (errors, warnings) = report.counts();
-    let findings = report.shown(args.max_findings);
     let mut object = Map::new();
     let mut put = |name: &str, value: Json| object.insert(name.to_owned(), value);
     let status = match (errors, warnings) {
@@ -48,11 +47,11 @@ fn file(report: &Report, args: &Args) -> Map<String, Json> {
     put("foreign", report.what.foreign().map_or(Json::Null, |f| json!({"kind": f.kind, "sentence": f.sentence})));
     put("errors", json!(errors));
     put("warnings", json!(warnings));
-    put("findings_left_out", json!(report.judgement.findings.len() - findings.len()));
+    put("findings_left_out", json!(report.left_out()));
     put(
         "findings",
-        findings
-            .into_iter()
+        report
+            .findings()
             .map(|(finding, owner)| {
                 json!({
                     "severity": finding.severity().name(),

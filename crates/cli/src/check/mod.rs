@@ -3,7 +3,6 @@
 mod json;
 mod text;
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -98,8 +97,8 @@ pub struct Report {
     pub what: What,
     /// What the specification says, findings and verdicts of later stages left out.
     pub judgement: Judgement,
-    /// For each finding, the key or tensor it belongs to.
-    pub owners: Vec<Option<Vec<u8>>>,
+    /// The findings to show, by their index, each with the key or the tensor name it belongs to.
+    pub shown: Vec<(usize, Option<Vec<u8>>)>,
     /// Up to which stage it was judged.
     pub until: Stage,
     /// The SHA-256 of the file, if asked for.
@@ -142,6 +141,17 @@ impl Report {
         (errors, self.judgement.findings.len() - errors)
     }
 
+    /// The findings to show, with what they belong to.
+    pub fn findings(&self) -> impl Iterator<Item = (&Finding, Option<&[u8]>)> {
+        self.shown.iter().map(|(i, owner)| (&self.judgement.findings[*i], owner.as_deref()))
+    }
+
+    /// How many findings are not shown.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.judgement.findings.len() - self.shown.len()
+    }
+
     /// The exit code for this file alone.
     #[must_use]
     pub fn exit(&self, strict: bool) -> Exit {
@@ -151,20 +161,19 @@ impl Report {
             _ => Exit::Findings,
         }
     }
+}
 
-    /// The findings to show when at most `most` (0: all) are wanted, with their owners: in order, but
-    /// where some are left out, warnings are first.
-    #[must_use]
-    pub fn shown(&self, most: usize) -> Vec<(&Finding, Option<&[u8]>)> {
-        let all = self.judgement.findings.iter().zip(self.owners.iter().map(Option::as_deref));
-        if most == 0 || self.judgement.findings.len() <= most {
-            return all.collect();
-        }
-        let mut chosen: Vec<_> = all.clone().enumerate().collect();
-        chosen.sort_by_key(|(i, (finding, _))| (finding.severity(), *i));
-        let chosen: HashSet<usize> = chosen.into_iter().take(most).map(|(i, _)| i).collect();
-        all.enumerate().filter(|(i, _)| chosen.contains(i)).map(|(_, finding)| finding).collect()
+/// The findings to show when at most `most` (0: all) are wanted: in order, but where some are left out,
+/// warnings are first.
+#[must_use]
+pub fn choose(findings: &[Finding], most: usize) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..findings.len()).collect();
+    if most > 0 {
+        chosen.sort_by_key(|&i| findings[i].severity());
+        chosen.truncate(most);
+        chosen.sort_unstable();
     }
+    chosen
 }
 
 /// A file, and what was found out about it or why it could not be read.
@@ -192,13 +201,13 @@ pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, St
 
     let decoded = head.decode(&Options::default());
     let what = What::of(&head, &decoded);
-    let owner = |finding: &Finding| owner(decoded.tree.as_ref()?, &finding.field).map(<[u8]>::to_vec);
-    let owners = judgement.findings.iter().map(owner).collect();
+    let owner = |i: usize| owner(decoded.tree.as_ref()?, &judgement.findings[i].field).map(<[u8]>::to_vec);
+    let shown = choose(&judgement.findings, args.max_findings).into_iter().map(|i| (i, owner(i))).collect();
     let mut report = Report {
         size: input.len(),
         base: args.at,
         what,
-        owners,
+        shown,
         judgement,
         until,
         sha256: None,
@@ -258,7 +267,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         if !args.json {
             match &checked {
                 Ok(report) => {
-                    text::write(ui.out(), &path, report, args.max_findings)?;
+                    text::write(ui.out(), &path, report)?;
                     if several {
                         writeln!(ui.out())?;
                     }

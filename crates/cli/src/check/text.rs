@@ -15,12 +15,12 @@ use crate::what::What;
 
 const WIDTH: usize = 100;
 
-/// Writes the report about a file, with at most `most` findings (0: all).
+/// Writes the report about a file.
 ///
 /// # Errors
 ///
 /// If the output does not take it.
-pub fn write(out: &mut dyn Write, path: &Path, report: &Report, most: usize) -> io::Result<()> {
+pub fn write(out: &mut dyn Write, path: &Path, report: &Report) -> io::Result<()> {
     writeln!(out, "{BOLD}{}{BOLD:#}", safe(&path.to_string_lossy()))?;
     let line = folded(&report.what.line(report.base, report.size), 2, WIDTH);
     match report.what {
@@ -28,12 +28,11 @@ pub fn write(out: &mut dyn Write, path: &Path, report: &Report, most: usize) -> 
         What::Cut | What::Foreign(_) | What::Unknown => writeln!(out, "  {ERROR}{line}{ERROR:#}")?,
     }
 
-    let findings = report.shown(most);
-    for (finding, owner) in &findings {
+    for (finding, owner) in report.findings() {
         writeln!(out)?;
-        write_finding(out, finding, *owner)?;
+        write_finding(out, finding, owner)?;
     }
-    let left_out = report.judgement.findings.len() - findings.len();
+    let left_out = report.left_out();
     if left_out > 0 {
         writeln!(out, "\n  {DIM}and {} more; --max-findings 0 shows all{DIM:#}", count(left_out, "finding"))?;
     }

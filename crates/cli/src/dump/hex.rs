@@ -162,22 +162,17 @@ impl Page<'_> {
         let Some(bytes) = self.bytes(row) else {
             return writeln!(self.out, "{DIM}{:0width$x}{DIM:#}  cannot be read", row.start);
         };
-        let mut hex = String::new();
-        for (i, byte) in bytes.iter().enumerate() {
-            hex.push_str(if i == 8 {
-                "  "
-            } else if i > 0 {
-                " "
-            } else {
-                ""
-            });
-            hex.push_str(&format!("{byte:02x}"));
+        let mut line = String::with_capacity(96);
+        for (i, &byte) in bytes.iter().enumerate() {
+            line.push_str(gap(i));
+            push_hex(&mut line, byte);
         }
-        let ascii: String =
-            bytes.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' }).collect();
-        let padding = if label.is_empty() { String::new() } else { " ".repeat(18 - ascii.len()) };
-        let line = format!("{DIM}{:0width$x}{DIM:#}  {hex:<48}  {DIM}{ascii}{DIM:#}{padding}{label}", row.start);
-        writeln!(self.out, "{line}")?;
+        line.extend(std::iter::repeat_n(' ', 50 - line.len()));
+        let end = line.len();
+        line.extend(bytes.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' }));
+        let (hex, ascii) = line.split_at(end);
+        let padding = if label.is_empty() { 0 } else { 18 - ascii.len() };
+        writeln!(self.out, "{DIM}{:0width$x}{DIM:#}  {hex}{DIM}{ascii}{DIM:#}{:padding$}{label}", row.start, "")?;
 
         let from = self.next;
         while self.findings.get(self.next).is_some_and(|finding| finding.span.start < row.end) {
@@ -242,6 +237,20 @@ impl Page<'_> {
     fn rest(&mut self) -> io::Result<()> {
         self.findings_while(|_| true)
     }
+}
+
+/// What stands before the byte with this index in a row.
+fn gap(index: usize) -> &'static str {
+    match index {
+        0 => "",
+        8 => "  ",
+        _ => " ",
+    }
+}
+
+fn push_hex(text: &mut String, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    text.extend([byte >> 4, byte & 15].map(|digit| char::from(DIGITS[usize::from(digit)])));
 }
 
 /// Marks below the bytes of a row.

@@ -1,8 +1,9 @@
 //! The tree view: header, metadata, tensors, and what is wrong beside each.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use gguf_spec::field::{Field, KvPart, TensorPart};
+use gguf_spec::field::{Field, Finding};
 use gguf_spec::profile::KeyLookup;
 use gguf_spec::syntax::Tree;
 use gguf_spec::valid::layout::DataLayout;
@@ -13,6 +14,36 @@ use crate::fields::{Limits, content, shape, type_of, value};
 use crate::text::{count, grouped, quoted};
 use crate::ui::{BOLD, DIM, ID};
 
+/// The findings, by what they belong to: each is looked up once.
+#[derive(Default)]
+struct Notes<'a> {
+    header: Vec<&'a Finding>,
+    /// By the index of the pair; those of pairs that could not be read are behind all others.
+    pairs: BTreeMap<usize, Vec<&'a Finding>>,
+    metadata_end: Vec<&'a Finding>,
+    /// By the index of the tensor, likewise.
+    tensors: BTreeMap<usize, Vec<&'a Finding>>,
+    rest: Vec<&'a Finding>,
+}
+
+impl<'a> Notes<'a> {
+    fn of(findings: &'a [Finding]) -> Self {
+        let mut notes = Self::default();
+        for finding in findings {
+            match &finding.field {
+                Field::Magic | Field::Version | Field::TensorCount | Field::KvCount => notes.header.push(finding),
+                Field::Kv(i, _) => notes.pairs.entry(*i).or_default().push(finding),
+                Field::MetadataEnd => notes.metadata_end.push(finding),
+                Field::Tensor(i, _) | Field::Data(i) | Field::DataPadding(i) => {
+                    notes.tensors.entry(*i).or_default().push(finding);
+                }
+                Field::Padding | Field::Gap | Field::Trailing | Field::Unread => notes.rest.push(finding),
+            }
+        }
+        notes
+    }
+}
+
 pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
     let Some(tree) = &dump.decoded.tree else {
         for finding in dump.findings {
@@ -20,22 +51,23 @@ pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
         }
         return Ok(());
     };
-    write_header(out, dump, tree)?;
-    write_metadata(out, dump, tree)?;
-    write_tensors(out, dump, tree)?;
-    write_rest(out, dump)
+    let notes = Notes::of(dump.findings);
+    write_header(out, tree, &notes)?;
+    write_metadata(out, dump, tree, &notes)?;
+    write_tensors(out, dump, tree, &notes)?;
+    write_rest(out, dump, &notes)
 }
 
-fn write_header(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>) -> io::Result<()> {
+fn write_header(out: &mut dyn Write, tree: &Tree<'_>, notes: &Notes<'_>) -> io::Result<()> {
     writeln!(out, "  {BOLD}header{BOLD:#}")?;
     for field in [Field::Magic, Field::Version, Field::TensorCount, Field::KvCount] {
         writeln!(out, "    {ID}{:<17}{ID:#}  {}", field.to_string(), content(tree, &field, 0))?;
-        write_findings(out, dump, |of| *of == field)?;
+        write_findings(out, notes.header.iter().copied().filter(|finding| finding.field == field))?;
     }
     Ok(())
 }
 
-fn write_metadata(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>) -> io::Result<()> {
+fn write_metadata(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>, notes: &Notes<'_>) -> io::Result<()> {
     let limits = if dump.full { Limits::NONE } else { Limits::LINE };
     let rows: Vec<[String; 3]> = tree
         .metadata
@@ -50,19 +82,14 @@ fn write_metadata(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>) -> io::
     for (i, (pair, [index, key, ty])) in tree.metadata.iter().zip(&rows).enumerate() {
         write!(out, "    {DIM}{index:<0$}{DIM:#}  {ID}{key:<1$}{ID:#}  {ty:<2$}  ", widths[0], widths[1], widths[2])?;
         writeln!(out, "{}", value(pair.type_id, &pair.value, tree.byte_order, limits))?;
-        write_findings(out, dump, |of| matches!(of, Field::Kv(j, _) if *j == i))?;
+        write_findings(out, notes.pairs.get(&i).into_iter().flatten().copied())?;
     }
     // A pair that could not be read to its end is not in the tree.
-    let first_unread = rows.len();
-    write_findings(
-        out,
-        dump,
-        |of| matches!(of, Field::Kv(j, KvPart::KeyLen | KvPart::Key | KvPart::Type | KvPart::Value(..)) if *j >= first_unread),
-    )?;
-    write_findings(out, dump, |of| *of == Field::MetadataEnd)
+    write_findings(out, notes.pairs.range(rows.len()..).flat_map(|(_, list)| list).copied())?;
+    write_findings(out, notes.metadata_end.iter().copied())
 }
 
-fn write_tensors(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>) -> io::Result<()> {
+fn write_tensors(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>, notes: &Notes<'_>) -> io::Result<()> {
     let layout = DataLayout::of(tree, &dump.decoded.places, KeyLookup::Exact);
     let rows: Vec<[String; 4]> = tree
         .tensors
@@ -86,21 +113,14 @@ fn write_tensors(out: &mut dyn Write, dump: &Dump<'_>, tree: &Tree<'_>) -> io::R
             Some(size) => writeln!(out, "{} at {}", count(size, "byte"), grouped(placed.start))?,
             None => writeln!(out, "at {}", grouped(placed.start))?,
         }
-        write_findings(out, dump, |of| match of {
-            Field::Tensor(j, _) | Field::Data(j) | Field::DataPadding(j) => *j == i,
-            _ => false,
-        })?;
+        write_findings(out, notes.tensors.get(&i).into_iter().flatten().copied())?;
     }
-    let first_unread = rows.len();
-    write_findings(out, dump, |of| {
-        matches!(of, Field::Tensor(j, TensorPart::NameLen | TensorPart::Name | TensorPart::NDims
-            | TensorPart::Dim(_) | TensorPart::Type | TensorPart::Offset) if *j >= first_unread)
-    })
+    write_findings(out, notes.tensors.range(rows.len()..).flat_map(|(_, list)| list).copied())
 }
 
 /// What is neither header nor tensor.
-fn write_rest(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
-    write_findings(out, dump, |of| matches!(of, Field::Padding | Field::Gap | Field::Trailing | Field::Unread))?;
+fn write_rest(out: &mut dyn Write, dump: &Dump<'_>, notes: &Notes<'_>) -> io::Result<()> {
+    write_findings(out, notes.rest.iter().copied())?;
     for span in all_spans(dump.decoded, dump.input.len()) {
         let what = match span.field {
             Field::Gap => "between tensors, and part of none",
@@ -114,8 +134,8 @@ fn write_rest(out: &mut dyn Write, dump: &Dump<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn write_findings(out: &mut dyn Write, dump: &Dump<'_>, of: impl Fn(&Field) -> bool) -> io::Result<()> {
-    for finding in dump.findings.iter().filter(|finding| of(&finding.field)) {
+fn write_findings<'a>(out: &mut dyn Write, findings: impl Iterator<Item = &'a Finding>) -> io::Result<()> {
+    for finding in findings {
         writeln!(out, "        {}", finding_line(finding, false))?;
     }
     Ok(())
