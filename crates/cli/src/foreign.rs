@@ -58,7 +58,11 @@ fn git_lfs(head: &[u8], _: u64) -> Option<Foreign> {
 fn older_ggml(head: &[u8], _: u64) -> Option<Foreign> {
     const CONVERT: &str = "convert the original weights to GGUF again; no current reader takes this file";
     match head.get(..4)? {
-        b"lmgg" => foreign("ggml", format!("an unversioned GGML file, from before May 2023: {CONVERT}")),
+        b"lmgg" => foreign(
+            "ggml",
+            "a GGML file without a version: a language model from before May 2023, which must be converted to GGUF again, \
+             or a model for whisper.cpp, which no reader of GGUF takes",
+        ),
         b"fmgg" => foreign("ggmf", format!("a GGMF file, a predecessor of GGUF: {CONVERT}")),
         b"tjgg" => foreign("ggjt", format!("a GGJT file, the last predecessor of GGUF: {CONVERT}")),
         b"algg" => {
