@@ -1,4 +1,4 @@
-//! Bytes to tree ([`decode`]), tree to bytes ([`encode`]), and where each field lies ([`places`]).
+//! Bytes to tree ([`decode`]), tree to bytes ([`encode`]), and where each field lies ([`spans`], [`Places`]).
 //!
 //! Layout: `docs/gguf.md`, section "File Structure"; version 1 from "Version History". The document
 //! says that there is no way to tell the byte order; like ggml, this decoder takes a version word
