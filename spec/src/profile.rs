@@ -53,7 +53,7 @@ pub const PROFILES: [ProfileRow; 3] = [
         version: "0.25.1",
         last_stage: Stage::Data,
         backing: "the ggml 0.25.1 library, `gguf_init_from_file` with `no_alloc = false`: run, one process per file, \
-                  4 GiB of address space, 64-bit little-endian host",
+                  4 GiB of address space, 64-bit little-endian host; a file that holds more data than that is judged as if there were memory for it",
     },
 ];
 
