@@ -7,6 +7,7 @@ mod breaking;
 mod build;
 mod config;
 mod large;
+#[cfg(feature = "proptest")]
 pub mod strategy;
 
 use rand::SeedableRng;
