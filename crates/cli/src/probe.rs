@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use assay_harness::probe::{self, Reply};
+use assay_harness::probe::{self, Question, Reply};
 use assay_providers::ggml::Mode;
 
 use crate::exit::Exit;
@@ -19,6 +19,10 @@ pub struct Args {
     /// What to do: read the header of FILE, read it with its data, or show what the library is
     #[arg(long, value_name = "MODE")]
     mode: Wanted,
+
+    /// Say only whether the library reads the file, not what it reads
+    #[arg(long)]
+    outcome_only: bool,
 
     /// The file to read
     #[arg(required_if_eq_any([("mode", "header"), ("mode", "data")]))]
@@ -36,8 +40,9 @@ enum Wanted {
 #[must_use]
 pub fn run(args: &Args) -> ExitCode {
     let mut out = io::stdout().lock();
+    let question = if args.outcome_only { Question::Outcome } else { Question::Document };
     let read = |mode, out: &mut dyn Write| match &args.file {
-        Some(file) => probe::ggml(&args.ggml, mode, file, out),
+        Some(file) => probe::ggml(&args.ggml, mode, question, file, out),
         None => Ok(Reply::Error { message: "no file".to_owned() }),
     };
     let reply = match args.mode {
@@ -47,7 +52,7 @@ pub fn run(args: &Args) -> ExitCode {
     };
     match reply {
         Ok(Reply::Error { .. }) => Exit::Unreadable.into(),
-        Ok(Reply::Accept { .. } | Reply::Refuse { .. }) => Exit::Fine.into(),
+        Ok(Reply::Accept { .. } | Reply::Opened | Reply::Refuse { .. }) => Exit::Fine.into(),
         Err(_) => Exit::Pipe.into(),
     }
 }

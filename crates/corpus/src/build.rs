@@ -130,7 +130,7 @@ pub(crate) fn put(corpus: &Path, definition: &Definition, report: &mut Report) -
 }
 
 /// A file of more bytes than this has no document beside it.
-const MOST_DOCUMENTED: usize = 64 << 20;
+pub const MOST_DOCUMENTED: usize = 64 << 20;
 
 fn judged(definition: &Definition) -> Judgement {
     let bytes = definition.bytes.as_slice();

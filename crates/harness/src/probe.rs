@@ -8,7 +8,8 @@
 //!
 //! The document has the canonical form. `unseen` may list what of it the program cannot show.
 //! A program that ends without a line has crashed. Before it looks at what the library has read, a
-//! child may write a line `{"outcome": "opened"}`: if it ends after that, it was not the reading.
+//! child writes a line `{"outcome": "opened"}`: if it ends after that, it was not the reading. Where
+//! only the outcome is asked for, that line is the answer.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -27,6 +28,8 @@ pub enum Reply {
         /// What of the document it cannot show.
         unseen: Vec<String>,
     },
+    /// It reads the file, and was not asked what it reads, or did not come to say it.
+    Opened,
     /// It refuses the file.
     Refuse {
         /// Why, in its own words.
@@ -59,6 +62,7 @@ impl Reply {
             Self::Accept { document, unseen } => {
                 json!({"outcome": "accept", "document": document.to_json(), "unseen": unseen})
             }
+            Self::Opened => json!({"outcome": "opened"}),
             Self::Refuse { message } => json!({"outcome": "refuse", "message": message}),
             Self::Error { message } => json!({"outcome": "error", "message": message}),
         }
@@ -80,6 +84,7 @@ impl Reply {
                     unseen: unseen.filter_map(Json::as_str).map(ToOwned::to_owned).collect(),
                 }))
             }
+            Some("opened") => Ok(Some(Self::Opened)),
             Some("refuse") => Ok(Some(Self::Refuse { message: message() })),
             Some("error") => Ok(Some(Self::Error { message: message() })),
             _ => Err(format!("no outcome: {json}")),
@@ -132,40 +137,53 @@ fn last_line(output: &str) -> Result<Option<Json>, String> {
     })
 }
 
+/// What is asked about a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// The outcome alone: for files whose document would not fit the limits of the child.
+    Outcome,
+    /// The outcome and the document.
+    Document,
+}
+
 /// Reads a file with the ggml library of a directory, and writes what is to be said about it, which
 /// is returned too. Runs in the child: the process ends if the library aborts.
 ///
 /// # Errors
 ///
 /// If the output does not take it.
-pub fn ggml(directory: &Path, mode: Mode, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
+pub fn ggml(directory: &Path, mode: Mode, question: Question, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
     let reply = match Library::load(directory) {
         // The library says "failed to open" and "refused" in the same way.
         Ok(library) => match std::fs::File::open(file) {
-            Ok(_) => read(&library, mode, file, out)?,
+            Ok(_) => read(&library, mode, question, file, out)?,
             Err(error) => Reply::Error { message: format!("{}: cannot be read: {error}", file.display()) },
         },
         Err(error) => Reply::Error { message: error.to_string() },
     };
-    writeln!(out, "{}", reply.to_json())?;
-    out.flush()?;
+    say(&reply, out)?;
     Ok(reply)
 }
 
-fn read(library: &Library, mode: Mode, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
-    let document = match library.read(file, mode) {
-        Ok(Answer::Accept(file)) => {
-            writeln!(out, "{}", json!({"outcome": "opened"}))?;
-            out.flush()?;
-            file.document()
-        }
+fn read(library: &Library, mode: Mode, question: Question, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
+    let file = match library.read(file, mode) {
+        Ok(Answer::Accept(file)) => file,
         Ok(Answer::Refuse(message)) => return Ok(Reply::Refuse { message }),
-        Err(error) => Err(error),
+        Err(error) => return Ok(Reply::Error { message: error.to_string() }),
     };
-    Ok(match document {
+    if question == Question::Outcome {
+        return Ok(Reply::Opened);
+    }
+    say(&Reply::Opened, out)?;
+    Ok(match file.document() {
         Ok(document) => Reply::Accept { document, unseen: Vec::new() },
         Err(error) => Reply::Error { message: error.to_string() },
     })
+}
+
+fn say(reply: &Reply, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", reply.to_json())?;
+    out.flush()
 }
 
 /// The version and the type table of the ggml library of a directory. Runs in the child.
@@ -194,6 +212,7 @@ mod tests {
         for reply in [
             Reply::Accept { document: document.clone(), unseen: Vec::new() },
             Reply::Accept { document, unseen: vec!["metadata[0].value".to_owned()] },
+            Reply::Opened,
             Reply::Refuse { message: "no\nway".to_owned() },
             Reply::Error { message: "no file".to_owned() },
         ] {
@@ -210,7 +229,6 @@ mod tests {
     #[test]
     fn what_is_no_reply_is_told_apart_from_none() {
         assert_eq!(Reply::parse("\n"), Ok(None));
-        assert!(Reply::parse("{\"outcome\":\"opened\"}").is_err());
         assert!(Reply::parse("hello").is_err());
         assert!(Reply::parse("{}").is_err());
         assert!(Reply::parse(r#"{"outcome":"accept"}"#).is_err());

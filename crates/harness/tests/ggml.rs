@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use assay_corpus::store::{Entry, sha256};
 use assay_corpus::vector::{Evidence, Expectation, Origin, Rules, Vector};
-use assay_harness::probe::{self, Reply};
+use assay_harness::probe::{self, Question, Reply};
 use assay_harness::verify::{self, Difference, Error, Options, Probe, Report, Sight};
 use assay_providers::ggml::Mode;
 use gguf_spec::judge::judge;
@@ -62,13 +62,18 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// The child: `--ggml DIR --mode MODE FILE`, as the command line gives it.
+/// The child: `--ggml DIR --mode MODE [--outcome-only] FILE`, as the command line gives it.
 fn child(arguments: &[OsString]) -> ExitCode {
     let [_, directory, _, mode, file @ ..] = arguments else { return ExitCode::from(2) };
     let directory = Path::new(directory);
     let line = match (Mode::from_name(&mode.to_string_lossy()), file) {
-        (Some(mode), [file]) => {
-            let told = probe::ggml(directory, mode, Path::new(file), &mut std::io::stdout());
+        (Some(mode), [.., file]) => {
+            let question = if arguments.iter().all(|argument| argument != "--outcome-only") {
+                Question::Document
+            } else {
+                Question::Outcome
+            };
+            let told = probe::ggml(directory, mode, question, Path::new(file), &mut std::io::stdout());
             return if told.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
         }
         _ => match probe::about_ggml(directory) {

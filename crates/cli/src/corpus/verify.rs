@@ -144,6 +144,10 @@ fn write(report: &Report, blessed: Option<&Path>, time: Duration, out: &mut dyn 
     if !report.limits_enforced {
         writeln!(out, "{WARNING}limits: not enforced on this system; the outcomes are stated under them{WARNING:#}")?;
     }
+    if report.undocumented > 0 {
+        let n = count(report.undocumented, "vector");
+        writeln!(out, "{WARNING}{n} too large to state a document: only the outcome was compared{WARNING:#}")?;
+    }
     if let Some(testimonies) = &report.witness {
         write_witness(testimonies, out)?;
     }

@@ -105,9 +105,14 @@ fn processes_that_are_left_behind_are_ended() {
         return; // nothing else says whether a process is there that is not a child
     }
     let pid: libc::pid_t = ended.stdout.text().trim().parse().expect("a process number");
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // Gone, or dead and not yet collected by whoever inherited it.
-    assert!(stat.is_empty() || stat.contains(") Z ") || stat.contains(") X "), "{stat}");
+    // Gone, or dead and not yet collected by whoever inherited it. It closes its pipes, which `run`
+    // waits for, a moment before that.
+    let stat = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let dead = |stat: &str| stat.is_empty() || stat.contains(") Z ") || stat.contains(") X ");
+    while !dead(&stat()) {
+        assert!(start.elapsed() < Duration::from_secs(30), "{}", stat());
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The children that load ggml, one for each vector and mode.
 
-use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::process::Command;
@@ -10,13 +9,21 @@ use assay_providers::ggml::Mode;
 use gguf_spec::limits::GGML_ADDRESS_SPACE;
 
 use super::{Observed, Options};
-use crate::probe::{About, Reply};
+use crate::probe::{About, Question, Reply};
 use crate::sandbox::{self, Clock, Ended, Ending, Limits};
 
-/// What a child that reads one small file may use. The address space is part of what the profiles
-/// state; the times are far above what any vector needs.
-pub(super) const LIMITS: Limits =
-    Limits { address_space: GGML_ADDRESS_SPACE, cpu_seconds: 20, wall: Duration::from_secs(120), output: 64 << 20 };
+/// What a child that reads a file of this many bytes may use. The address space is part of what the
+/// profiles state; the times are far above what a reader needs, which takes arrays one element at a
+/// time.
+pub(super) fn limits(size: u64) -> Limits {
+    let cpu_seconds = 20 + (size >> 22);
+    Limits {
+        address_space: GGML_ADDRESS_SPACE,
+        cpu_seconds,
+        wall: Duration::from_secs(6 * cpu_seconds),
+        output: 512 << 20,
+    }
+}
 
 /// The signal of `abort` on every Unix.
 const ABORT: i32 = 6;
@@ -26,7 +33,7 @@ const WINDOWS_ABORT: [i32; 2] = [3, 0xC000_0409_u32.cast_signed()];
 
 /// The version and type table of the library.
 pub(super) fn about(options: &Options<'_>) -> Result<About, String> {
-    let ended = start(options, "about", None).map_err(|error| error.to_string())?;
+    let ended = start(options, &["--mode", "about"], None).map_err(|error| error.to_string())?;
     About::parse(&ended.stdout.text()).map_err(|reason| match (ended.ending, ended.stderr.text().trim()) {
         (Ending::Exited(_), "") => reason,
         (Ending::Exited(_), complaint) => format!("{reason} ({complaint})"),
@@ -35,26 +42,31 @@ pub(super) fn about(options: &Options<'_>) -> Result<About, String> {
 }
 
 /// What the library does with a file.
-pub(super) fn read(options: &Options<'_>, mode: Mode, file: &Path) -> Observed {
-    match start(options, mode.name(), Some(file)) {
-        Ok(ended) => observed(&ended),
+pub(super) fn read(options: &Options<'_>, mode: Mode, question: Question, file: &Path) -> Observed {
+    let arguments = match question {
+        Question::Outcome => &["--mode", mode.name(), "--outcome-only"][..],
+        Question::Document => &["--mode", mode.name()],
+    };
+    match start(options, arguments, Some(file)) {
+        Ok(ended) => observed(&ended, question),
         Err(error) => Observed::Other(format!("{}: cannot be started: {error}", options.probe.program.display())),
     }
 }
 
-fn start(options: &Options<'_>, mode: &str, file: Option<&Path>) -> io::Result<Ended> {
+fn start(options: &Options<'_>, arguments: &[&str], file: Option<&Path>) -> io::Result<Ended> {
     let mut command = Command::new(&options.probe.program);
-    command.args(&options.probe.arguments).arg("--ggml").arg(options.ggml).args(["--mode", mode]);
-    command.args(file.map(Path::as_os_str).into_iter().collect::<Vec<&OsStr>>());
+    command.args(&options.probe.arguments).arg("--ggml").arg(options.ggml).args(arguments).args(file);
     // Else an abort starts a debugger, which takes a second and a hundred megabytes.
     command.env("GGML_NO_BACKTRACE", "1");
-    sandbox::run(command, &LIMITS)
+    let size = file.and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
+    sandbox::run(command, &limits(size))
 }
 
-pub(super) fn observed(ended: &Ended) -> Observed {
+fn observed(ended: &Ended, question: Question) -> Observed {
     let complaint = || last_lines(&ended.stderr.text());
     match (ended.ending, Reply::parse(&ended.stdout.text())) {
-        (Ending::Exited(0), Ok(Some(Reply::Accept { document, .. }))) => Observed::Accept(document),
+        (Ending::Exited(0), Ok(Some(Reply::Accept { document, .. }))) => Observed::Accept(Some(document)),
+        (Ending::Exited(0), Ok(Some(Reply::Opened))) if question == Question::Outcome => Observed::Accept(None),
         (Ending::Exited(0), Ok(Some(Reply::Refuse { message }))) => Observed::Refuse(message),
         (Ending::Exited(_), Ok(Some(Reply::Error { message }))) => Observed::Other(format!("error: {message}")),
         // Without a line, it was the reading that aborted.
@@ -63,10 +75,14 @@ pub(super) fn observed(ended: &Ended) -> Observed {
             Observed::Abort(complaint())
         }
         (Ending::Exited(0), Err(reason)) => Observed::Other(format!("unreadable reply: {reason}")),
-        (ending, _) => match complaint() {
-            text if text.is_empty() => Observed::Other(describe(ending)),
-            text => Observed::Other(format!("{}: {text}", describe(ending))),
-        },
+        (ending, reply) => {
+            let read = matches!(reply, Ok(Some(Reply::Opened)));
+            let how = if read { format!("accept, then {}", describe(ending)) } else { describe(ending) };
+            match complaint() {
+                text if text.is_empty() => Observed::Other(how),
+                text => Observed::Other(format!("{how}: {text}")),
+            }
+        }
     }
 }
 
@@ -75,8 +91,8 @@ pub(super) fn describe(ending: Ending) -> String {
     match ending {
         Ending::Exited(code) => format!("exit code {code}"),
         Ending::Signalled(signal) => format!("signal {signal}"),
-        Ending::TimedOut(Clock::Cpu) => format!("over {} s of processor time", LIMITS.cpu_seconds),
-        Ending::TimedOut(Clock::Wall) => format!("over {} s", LIMITS.wall.as_secs()),
+        Ending::TimedOut(Clock::Cpu) => "out of processor time".to_owned(),
+        Ending::TimedOut(Clock::Wall) => "out of time".to_owned(),
     }
 }
 
@@ -93,7 +109,8 @@ mod tests {
 
     fn seen(ending: Ending, stdout: &str) -> Observed {
         let captured = |text: &str| Captured { bytes: text.as_bytes().to_vec(), dropped: 0 };
-        observed(&Ended { ending, stdout: captured(stdout), stderr: captured("said\n"), wall: Duration::ZERO })
+        let ended = Ended { ending, stdout: captured(stdout), stderr: captured("said\n"), wall: Duration::ZERO };
+        observed(&ended, Question::Document)
     }
 
     #[test]
@@ -101,9 +118,21 @@ mod tests {
         assert_eq!(seen(Ending::Signalled(ABORT), ""), Observed::Abort("said".to_owned()));
         assert_eq!(
             seen(Ending::Signalled(ABORT), "{\"outcome\":\"opened\"}\n"),
-            Observed::Other("signal 6: said".to_owned())
+            Observed::Other("accept, then signal 6: said".to_owned())
         );
         assert_eq!(seen(Ending::Signalled(11), ""), Observed::Other("signal 11: said".to_owned()));
+    }
+
+    #[test]
+    fn the_outcome_alone_is_an_answer_where_no_more_was_asked() {
+        let opened = || Ended {
+            ending: Ending::Exited(0),
+            stdout: Captured { bytes: b"{\"outcome\":\"opened\"}\n".to_vec(), dropped: 0 },
+            stderr: Captured::default(),
+            wall: Duration::ZERO,
+        };
+        assert_eq!(observed(&opened(), Question::Outcome), Observed::Accept(None));
+        assert_eq!(observed(&opened(), Question::Document), Observed::Other("accept, then exit code 0".to_owned()));
     }
 
     #[test]
@@ -115,9 +144,6 @@ mod tests {
         let error = r#"{"outcome":"error","message":"no library"}"#;
         assert_eq!(seen(Ending::Exited(3), error), Observed::Other("error: no library".to_owned()));
         assert_eq!(seen(Ending::Exited(0), ""), Observed::Other("exit code 0: said".to_owned()));
-        assert_eq!(
-            seen(Ending::TimedOut(Clock::Wall), ""),
-            Observed::Other(format!("over {} s: said", LIMITS.wall.as_secs()))
-        );
+        assert_eq!(seen(Ending::TimedOut(Clock::Wall), ""), Observed::Other("out of time: said".to_owned()));
     }
 }

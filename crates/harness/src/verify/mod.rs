@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use assay_corpus::build::MOST_DOCUMENTED;
 use assay_corpus::store::Entry;
 use assay_oracles::difference;
 use assay_providers::ggml::{Mode, type_differences};
@@ -22,6 +23,7 @@ use gguf_spec::document::Document;
 use gguf_spec::profile::{Outcome, PROFILES, Profile};
 use serde::Serialize;
 
+use crate::probe::Question;
 use crate::sandbox::limits_enforced;
 
 pub use evidence::{Claim, claims, to_json as evidence_to_json};
@@ -61,6 +63,8 @@ pub struct Report {
     pub limits_enforced: bool,
     /// How many vectors there were.
     pub vectors: usize,
+    /// How many of them are too large to state a document: only their outcome was compared.
+    pub undocumented: usize,
     /// What happened, per profile.
     pub profiles: Vec<Tally>,
     /// Where ggml's table of tensor types differs from the specification's.
@@ -162,8 +166,8 @@ pub fn profile_of(mode: Mode) -> Profile {
 /// What a child did with a vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observed {
-    /// It reads the file, and this is what it shows of it.
-    Accept(Document),
+    /// It reads the file, and this is what it shows of it, if that was asked.
+    Accept(Option<Document>),
     /// It refuses the file, for this reason.
     Refuse(String),
     /// It aborted, and wrote this.
@@ -237,7 +241,9 @@ pub fn verify(entries: &[Entry], options: &Options<'_>) -> Result<Report, Error>
     let ended = AtomicUsize::new(0);
     let done = side_by_side(options.jobs, &jobs, |job| {
         let done = match *job {
-            Job::Ggml(i, mode) => Done::Ggml(i, mode, children::read(options, mode, &entries[i].path)),
+            Job::Ggml(i, mode) => {
+                Done::Ggml(i, mode, children::read(options, mode, expected[i].question(mode), &entries[i].path))
+            }
             Job::Witness(i) => {
                 let python = options.python.unwrap_or(Path::new("python3"));
                 Done::Witness(witness::ask(python, &entries[i], &expected[i]))
@@ -265,7 +271,8 @@ impl Expected {
         for profile in Profile::ALL {
             let refused = |reason: String| Error::Vector { id: vector.id.clone(), reason };
             let document = vector.document_for(profile).map_err(refused)?;
-            if vector.outcome(profile) == Outcome::Accept && document.is_none() {
+            if vector.outcome(profile) == Outcome::Accept && document.is_none() && entry.bytes.len() <= MOST_DOCUMENTED
+            {
                 return Err(refused(format!("{} accepts it, but no document is stated", profile.id())));
             }
             documents[profile as usize] = document;
@@ -277,6 +284,13 @@ impl Expected {
 
     pub(crate) fn document(&self, profile: Profile) -> Option<&Document> {
         self.documents[profile as usize].as_ref()
+    }
+
+    /// What is to be asked: the document, unless the file is accepted and too large to have one.
+    fn question(&self, mode: Mode) -> Question {
+        let profile = profile_of(mode);
+        let unstated = self.outcome(profile) == Outcome::Accept && self.document(profile).is_none();
+        if unstated { Question::Outcome } else { Question::Document }
     }
 
     pub(crate) fn stated(&self) -> Option<&Document> {
@@ -375,6 +389,10 @@ fn judge(
         expected_ggml: expected_ggml(),
         limits_enforced: limits_enforced(),
         vectors: entries.len(),
+        undocumented: expected
+            .iter()
+            .filter(|expected| Mode::ALL.iter().any(|&mode| expected.question(mode) == Question::Outcome))
+            .count(),
         profiles,
         type_differences: if about.version == expected_ggml() {
             type_differences(&about.types).iter().map(ToString::to_string).collect()
@@ -404,7 +422,7 @@ fn compare(id: &str, expected: &Expected, profile: Profile, observed: &Observed)
     if observed.outcome() != Some(outcome) {
         return difference(None, outcome.name().to_owned(), got, message);
     }
-    let Observed::Accept(document) = observed else { return None };
+    let Observed::Accept(Some(document)) = observed else { return None };
     let stated = expected.document(profile)?.through_c();
     let found = first_difference(&stated, document)?;
     difference(Some(found.path), found.expected, found.got, String::new())

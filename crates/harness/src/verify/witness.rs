@@ -8,7 +8,7 @@ use assay_corpus::store::Entry;
 use gguf_spec::profile::{Outcome, Profile};
 use serde::Serialize;
 
-use super::children::{LIMITS, describe, last_lines};
+use super::children::{describe, last_lines, limits};
 use super::evidence::shown_by_ggml;
 use super::{Expected, first_difference};
 use crate::probe::{About, Reply};
@@ -124,7 +124,8 @@ fn start(python: &Path, file: Option<&Path>) -> std::io::Result<Ended> {
     command.args(["-I", "-c", PROGRAM]).args(file);
     // The pools of threads of its linear algebra would count as address space.
     command.env("OPENBLAS_NUM_THREADS", "1");
-    sandbox::run(command, &LIMITS)
+    let size = file.and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
+    sandbox::run(command, &limits(size))
 }
 
 fn sight(ended: &Ended, expected: &Expected) -> Sight {
@@ -143,6 +144,7 @@ fn sight(ended: &Ended, expected: &Expected) -> Sight {
             }
         }
         (Ending::Exited(0), Ok(Some(Reply::Refuse { message }))) => Sight::Refused { message },
+        (Ending::Exited(0), Ok(Some(Reply::Opened))) => crashed("it did not show the document".to_owned()),
         (Ending::Exited(_), Ok(Some(Reply::Error { message }))) => crashed(message),
         (Ending::Exited(0), Err(reason)) => crashed(format!("unreadable reply: {reason}")),
         (ending, _) => crashed(describe(ending)),
