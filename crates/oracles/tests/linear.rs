@@ -11,8 +11,9 @@ use gguf_spec::profile::KeyLookup;
 use gguf_spec::rules::Checks;
 use gguf_spec::valid::layout::DataLayout;
 
-/// The size of the small files, in bytes, and how many of them make one large file.
-const SMALL: usize = 1 << 16;
+/// The size of the small files, in bytes, and how many of them make one large file. A build for daily
+/// work is slow, and smaller files show as much.
+const SMALL: usize = if cfg!(debug_assertions) { 1 << 14 } else { 1 << 16 };
 const TIMES: usize = 16;
 
 /// One large file takes at most this many times as long as small ones of the same size together. Work in
@@ -29,10 +30,11 @@ fn one_large_file_takes_about_as_long_as_many_small_ones() {
         let small_file = family.file(SMALL);
         let large_file = family.file(SMALL * TIMES);
         let (mut small, mut large) = (Duration::MAX, Duration::MAX);
-        for _ in 0..8 {
+        for attempt in 1..=8 {
             small = small.min(time(|| (0..TIMES).for_each(|_| tell(family, &small_file))));
             large = large.min(time(|| tell(family, &large_file)));
-            if in_proportion(small, large) {
+            // No load on the machine makes one of them twice as slow as it may be, two times running.
+            if in_proportion(small, large) || (attempt == 2 && !in_proportion(small, large / 2)) {
                 break;
             }
         }
