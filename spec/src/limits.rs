@@ -44,3 +44,7 @@ pub const GGML_ADDRESS_SPACE: u64 = 4 << 30;
 /// Deepest nesting of arrays this specification reads. The document sets no limit; published readers
 /// that nest stop between 16 and 64. Found in real files: none.
 pub const MAX_NESTING: usize = 32;
+
+/// Most findings of one rule that are listed for one file. A hostile file of a few megabytes can break
+/// one rule a million times; what follows adds nothing but memory.
+pub const MAX_FINDINGS_PER_RULE: usize = 1000;

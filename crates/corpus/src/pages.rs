@@ -48,6 +48,12 @@ fn intro(page: &mut String, rules: usize, vectors: usize) -> std::fmt::Result {
            shapes with four dimensions.\n\
          - ggml pads the end of the tensor table only if there are tensors.\n"
     )?;
+    writeln!(
+        page,
+        "Not judged: the keys of single architectures (`llama.context_length` and the like), which the document\n\
+         lists too, and its naming convention for files. Of the semantics, `gguf-v3` here stands for the General\n\
+         and Tokenizer keys.\n"
+    )?;
     writeln!(page, "Stages: {}.", Stage::ALL.map(|stage| format!("[{stage}](#stage-{stage})")).join(", "))
 }
 

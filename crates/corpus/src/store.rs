@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use gguf_spec::profile::{Outcome, Profile};
 use sha2::{Digest, Sha256};
 
+use crate::build::Index;
 use crate::vector::Vector;
 
 /// A vector that was loaded, with its file.
@@ -33,7 +34,7 @@ pub enum LoadError {
         source: std::io::Error,
     },
     /// A vector is not of the documented form.
-    #[error("{path}: not a vector: {reason}")]
+    #[error("{path}: {reason}")]
     Form {
         /// Which.
         path: PathBuf,
@@ -65,6 +66,9 @@ pub fn load(corpus: &Path) -> Result<Vec<Entry>, LoadError> {
         for path in list(&group)? {
             if path.extension().is_some_and(|ext| ext == "json") {
                 entries.push(load_one(&path, &name)?);
+            } else if path.extension().is_some_and(|ext| ext == "gguf") && !path.with_extension("json").exists() {
+                let reason = "there is no .json beside it".to_owned();
+                return Err(LoadError::Form { path, reason });
             }
         }
     }
@@ -72,7 +76,38 @@ pub fn load(corpus: &Path) -> Result<Vec<Entry>, LoadError> {
         return Err(LoadError::Empty { path: vectors });
     }
     entries.sort_by(|a, b| a.vector.id.cmp(&b.vector.id));
+    check_whole(corpus, &entries)?;
     Ok(entries)
+}
+
+/// Holds the vectors to the index, where there is one: a corpus that has lost a vector, has one twice
+/// or in another group must not pass for the whole.
+fn check_whole(corpus: &Path, entries: &[Entry]) -> Result<(), LoadError> {
+    let path = corpus.join("index.json");
+    let form = |reason: String| Err(LoadError::Form { path: path.clone(), reason });
+    for pair in entries.windows(2) {
+        if pair[0].vector.id == pair[1].vector.id {
+            return form(format!("the vector {} is in {} and in {}", pair[0].vector.id, pair[0].group, pair[1].group));
+        }
+    }
+    if !path.exists() {
+        return Ok(());
+    }
+    let index: Index = match serde_json::from_slice(&read(&path)?) {
+        Ok(index) => index,
+        Err(e) => return form(format!("not an index: {e}")),
+    };
+    let mut listed: Vec<_> = index.vectors.iter().map(|line| (line.id.as_str(), line.group.as_str())).collect();
+    listed.sort_unstable();
+    let found: Vec<_> = entries.iter().map(|entry| (entry.vector.id.as_str(), entry.group.as_str())).collect();
+    let differs = listed.iter().find(|line| found.binary_search(line).is_err());
+    if let Some((id, group)) = differs {
+        return form(format!("the vector {id} is listed in {group} and is not there; get the corpus again"));
+    }
+    if let Some((id, group)) = found.iter().find(|line| listed.binary_search(line).is_err()) {
+        return form(format!("the vector {id} is in {group} and not in the index; `assay corpus build` writes both"));
+    }
+    Ok(())
 }
 
 fn load_one(json: &Path, group: &str) -> Result<Entry, LoadError> {

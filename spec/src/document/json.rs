@@ -218,13 +218,15 @@ fn from_fixed(ty: ValueType, value: &Json, bits: Option<&Json>, byte: Option<&Js
         }
         _ => {
             let text = value.as_str().ok_or_else(|| format!("{ty}: {value}"))?;
-            let mask = u64::MAX >> (64 - 8 * ty.size().unwrap_or(8));
-            let number = if text.starts_with('-') {
-                text.parse::<i64>().map(i64::cast_unsigned).map_err(|e| format!("{ty} {text:?}: {e}"))?
-            } else {
-                text.parse().map_err(|e| format!("{ty} {text:?}: {e}"))?
-            };
-            Ok(number & mask)
+            let number: i128 = text.parse().map_err(|e| format!("{ty} {text:?}: {e}"))?;
+            let width = 8 * ty.size().unwrap_or(8);
+            let signed = matches!(ty, ValueType::I8 | ValueType::I16 | ValueType::I32 | ValueType::I64);
+            let range = if signed { -(1 << (width - 1))..1 << (width - 1) } else { 0..1i128 << width };
+            if !range.contains(&number) {
+                return Err(format!("{ty} {text:?}: out of range"));
+            }
+            // The low bits of a negative number are those that are stored.
+            u64::try_from(number & ((1 << width) - 1)).map_err(|e| format!("{ty} {text:?}: {e}"))
         }
     }
 }

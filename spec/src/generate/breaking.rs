@@ -409,10 +409,11 @@ impl Maker {
             }
             r if *r == data::PADDING_ZERO => {
                 self.builder.set(pair("general.alignment", scalar(ValueType::U32, 32)));
-                let mut broken = self.with_tensor(F32, &[3]);
-                let bytes = broken.tree.rest.to_mut();
-                let at = bytes.len() - self.rng.random_range(1..=20usize);
-                bytes[at] = self.rng.random_range(1..=255);
+                self.builder.add(tensor("padded", F32, &[3]));
+                let mut broken = self.with_tensor(F32, &[8]);
+                let data = usize::try_from(broken.tree.tensors[most].offset).unwrap_or(0) + 12;
+                let at = data + self.rng.random_range(0..20usize);
+                broken.tree.rest.to_mut()[at] = self.rng.random_range(1..=255);
                 broken
             }
             _ => return None,

@@ -32,7 +32,7 @@ rules! { Data:
         says: Silent, Silent, Refuses;
     }
     PADDING_ZERO "data.padding.zero" {
-        "The bytes that pad each tensor to the alignment are zero."
+        "The bytes that pad a tensor to the alignment, before the next one in the file, are zero; wider gaps, and what follows the last tensor, may be anything."
         why: "Bytes that no reader looks at can carry anything, and two files that mean the same differ; a kernel that reads past a row may use them."
         fix: "Write zeros as padding."
         source: "document: File Structure, padding with 0x00; ggml 0.25.1 run on such a file: it ignores them"

@@ -110,7 +110,7 @@ rules! { Metadata:
         fallback: "the elements are taken to be zero bytes long";
     }
     ARRAY_NESTED "kv.array.nested" {
-        "The elements of an array are not arrays."
+        "The elements of an array are not arrays (over 32 deep they break `kv.array.depth` instead)."
         why: "The document allows nesting and most readers refuse it, so such a file works with some and not with others."
         fix: "Flatten the array and store the shape beside it."
         source: "ggml: `has invalid GGUF type 9`; document: gguf_metadata_value_t.array allows it"
@@ -118,10 +118,10 @@ rules! { Metadata:
     }
     ARRAY_DEPTH "kv.array.depth" {
         "Arrays nest at most 32 deep."
-        why: "Each level costs twelve bytes: a file of a few kilobytes overflows the stack of a recursive reader. The document sets no limit; this one is Assay's."
+        why: "Each level costs twelve bytes: a file of a few kilobytes overflows the stack of a recursive reader. The document sets no limit; this one is Assay's, which reads no further, so that such a file has no document here."
         fix: "Flatten the array."
         source: "limit of this specification; readers that nest stop between 16 and 64; ggml refuses any nesting"
-        says: Refuses, Refuses, Refuses;
+        says: Silent, Refuses, Refuses;
         fallback: QUIET_STOP;
     }
     BOOL_VALUE "kv.bool.value" {

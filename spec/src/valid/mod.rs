@@ -2,7 +2,7 @@
 //!
 //! One file per stage, like the catalogue. Decoding has already reported what stops it; here are the
 //! rules that need a tree. Within one pair, one tensor or one array a rule is reported once, at its
-//! first violation, so that the number of findings is bounded by the number of entries.
+//! first violation; of one rule at most [`MAX_FINDINGS_PER_RULE`] findings are listed, the first ones.
 
 pub mod data;
 pub mod layout;
@@ -11,10 +11,12 @@ mod semantics;
 mod tensors;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::binary::{Decoded, Options, Places};
 use crate::field::{Field, Finding};
+use crate::limits::MAX_FINDINGS_PER_RULE;
 use crate::rules::{Checks, Rule};
 use crate::syntax::Tree;
 
@@ -46,7 +48,7 @@ impl Input for &[u8] {
 /// All findings of a decoded input, those of decoding included, in order.
 #[must_use]
 pub fn findings(decoded: &Decoded<'_>, input: &dyn Input, options: &Options) -> Vec<Finding> {
-    let mut report = Report { checks: &options.checks, list: decoded.findings.clone() };
+    let mut report = Report { checks: &options.checks, list: decoded.findings.clone(), counts: HashMap::new() };
     if let Some(tree) = &decoded.tree {
         let context = Context { tree, places: &decoded.places, input, options };
         metadata::check(&context, &mut report);
@@ -75,10 +77,12 @@ struct Context<'c, 'a> {
 struct Report<'c> {
     checks: &'c Checks,
     list: Vec<Finding>,
+    /// How many there are of each rule, by id.
+    counts: HashMap<&'static str, usize>,
 }
 
 impl Report<'_> {
-    /// A finding, if the rule is looked at; returns whether it is.
+    /// A finding, if the rule is looked at and has not been broken too often to go on listing it.
     fn add(
         &mut self,
         rule: &'static Rule,
@@ -86,11 +90,11 @@ impl Report<'_> {
         field: Field,
         expected: impl Into<String>,
         actual: impl Into<String>,
-    ) -> bool {
-        let on = self.checks.has(rule);
-        if on {
+    ) {
+        let count = self.counts.entry(rule.id).or_default();
+        if self.checks.has(rule) && *count < MAX_FINDINGS_PER_RULE {
+            *count += 1;
             self.list.push(Finding { rule, span, field, expected: expected.into(), actual: actual.into() });
         }
-        on
     }
 }

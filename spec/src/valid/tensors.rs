@@ -15,7 +15,7 @@ pub(super) fn check(context: &Context<'_, '_>, report: &mut Report<'_>) {
     for (i, tensor) in context.tree.tensors.iter().enumerate() {
         let mut add = |rule: &'static Rule, part: TensorPart, expected: String, actual: String| {
             let span = context.places.tensor_part(context.tree, i, part);
-            report.add(rule, span, Field::Tensor(i, part), expected, actual)
+            report.add(rule, span, Field::Tensor(i, part), expected, actual);
         };
         check_name(tensor, &mut add);
         let first = *seen.entry(c_string(&tensor.name.bytes)).or_insert(i);
@@ -28,7 +28,7 @@ pub(super) fn check(context: &Context<'_, '_>, report: &mut Report<'_>) {
     }
 }
 
-type Add<'a> = dyn FnMut(&'static Rule, TensorPart, String, String) -> bool + 'a;
+type Add<'a> = dyn FnMut(&'static Rule, TensorPart, String, String) + 'a;
 
 fn check_name(tensor: &TensorInfo, add: &mut Add<'_>) {
     let name = &tensor.name.bytes;

@@ -22,13 +22,23 @@ fn three() -> Builder {
     builder
 }
 
-/// The three tensors at these offsets, in a data section of this size.
+/// The three tensors at these offsets, in a data section of this size that is zero elsewhere. Where
+/// they overlap, the bytes are those of the last.
 fn placed(offsets: [u64; 3], size: usize) -> Vec<u8> {
     edited(&three(), |tree| {
-        for (tensor, offset) in tree.tensors.iter_mut().zip(offsets) {
+        let old = tree.rest.to_mut();
+        let data = [old[..32].to_vec(), old[32..44].to_vec(), old[64..128].to_vec()];
+        old.clear();
+        old.resize(size, 0);
+        for ((tensor, offset), bytes) in tree.tensors.iter_mut().zip(offsets).zip(data) {
             tensor.offset = offset;
+            let room = usize::try_from(offset)
+                .ok()
+                .and_then(|at| tree.rest.to_mut().get_mut(at..at.checked_add(bytes.len())?));
+            if let Some(room) = room {
+                room.copy_from_slice(&bytes);
+            }
         }
-        tree.rest.to_mut().resize(size, 0);
     })
 }
 
@@ -186,6 +196,39 @@ fn padding(group: &mut Group) {
         .breaks(&rules)
         .flags(&["padding"]);
     group
+        .push(
+            "padding-last-ff",
+            "What follows the last tensor up to the alignment is filled with FF: it is not between tensors.",
+            edited(&tail(), |tree| tree.rest.to_mut()[44..64].fill(0xFF)),
+        )
+        .keeps(&[rules[1]])
+        .flags(&["padding"]);
+    group
+        .push(
+            "padding-swapped-ff",
+            "Two tensors stored in the other order, with FF in the padding between them.",
+            edited(&tail(), |tree| {
+                tree.tensors[0].offset = 32;
+                tree.tensors[1].offset = 0;
+                tree.rest.to_mut()[12..32].fill(0xFF);
+            }),
+        )
+        .breaks(&[&layout::OFFSET_CONTIGUOUS, rules[1]])
+        .flags(&["padding"]);
+    group
+        .push(
+            "padding-gap-ff",
+            "A gap of two blocks after a tensor that needs no padding, filled with FF: nothing is said of gaps.",
+            edited(&three(), |tree| {
+                tree.tensors[1].offset = 96;
+                tree.tensors[2].offset = 128;
+                let data = tree.rest.to_mut();
+                data.splice(32..32, [0xFF; 64]);
+            }),
+        )
+        .breaks(&[&layout::OFFSET_CONTIGUOUS])
+        .flags(&["padding"]);
+    group
         .push("padding-no-tensors", "Padding that is not zero in a file without tensors.", {
             edited(Builder::new().set(pair("x.v", string("v"))), |tree| tree.padding.fill(7))
         })
@@ -205,6 +248,13 @@ fn padding(group: &mut Group) {
             edited(Builder::new().set(pair("x.v", string("v"))), |tree| tree.padding.clear())
         })
         .flags(&["padding", "no-tensors"]);
+}
+
+/// Two tensors, of which the last needs padding.
+fn tail() -> Builder {
+    let mut builder = Builder::new();
+    builder.add(tensor("a", F32, &[8])).add(tensor("b", F32, &[3]));
+    builder
 }
 
 fn many(group: &mut Group) {

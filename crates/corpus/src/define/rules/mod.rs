@@ -265,6 +265,7 @@ fn keys_and_values(group: &mut Group) {
         ("An array of one byte.", with_pair("x.v", array(nested(1)))),
     );
     before_last(group).flags(&["nested-array"]);
+    last(group).keeps(&[&metadata::ARRAY_DEPTH]);
     group
         .push(
             "kv-array-depth-broken",

@@ -313,18 +313,13 @@ pub(super) fn data_stage(group: &mut Group) {
     );
     before_last(group).flags(&["padding"]);
     last(group).flags(&["padding"]);
+    let mut two = tensor_builder("t", F32, &[3]);
+    two.add(tensor("u", F32, &[8]));
     twins(
         group,
         &data::PADDING_ZERO,
-        (
-            "A byte of 1 in the padding after the last tensor.",
-            edited(&short, |tree| {
-                let bytes = tree.rest.to_mut();
-                let at = bytes.len() - 1;
-                bytes[at] = 1;
-            }),
-        ),
-        ("Zeros in the padding after the last tensor.", bytes(&short)),
+        ("A byte of 1 in the padding between two tensors.", edited(&two, |tree| tree.rest.to_mut()[31] = 1)),
+        ("Zeros in the padding between two tensors.", bytes(&two)),
     );
     before_last(group).flags(&["padding"]);
     last(group).flags(&["padding"]);
