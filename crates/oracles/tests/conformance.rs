@@ -157,7 +157,7 @@ type Property = fn() -> Holds;
 
 /// What holds of files drawn from a seed.
 const PROPERTIES: [(&str, Property); 7] = [
-    ("any_file", || seed::each_case(20_000, |case| any_file(&case.bytes))),
+    ("any_file", || seed::each_case(8_000, |case| any_file(&case.bytes))),
     ("embedded_files_come_back", || {
         seed::each_case(10_000, |case| {
             let base = case.seed % 71;
