@@ -16,6 +16,7 @@ pub fn specification(list: &[(Definition, Vector)]) -> String {
     let mut page = String::new();
     // Writing to a String cannot fail.
     let _ = intro(&mut page, rules.len(), list.len());
+    let _ = layout(&mut page);
     for stage in Stage::ALL {
         let _ = write!(page, "\n## Stage: {stage}\n");
         for rule in rules.iter().filter(|rule| rule.stage == stage) {
@@ -55,6 +56,50 @@ fn intro(page: &mut String, rules: usize, vectors: usize) -> std::fmt::Result {
          and Tokenizer keys.\n"
     )?;
     writeln!(page, "Stages: {}.", Stage::ALL.map(|stage| format!("[{stage}](#stage-{stage})")).join(", "))
+}
+
+/// The byte layout, field by field, with the names used in messages.
+fn layout(page: &mut String) -> std::fmt::Result {
+    const FIELDS: &[(&str, &str, &str)] = &[
+        ("`magic`", "4", "`GGUF`, in either byte order"),
+        ("`version`", "4", "unsigned; 3 today"),
+        ("`tensor_count`", "N", "how many tensor infos follow the metadata"),
+        ("`metadata_kv_count`", "N", "how many pairs follow"),
+        ("`metadata[i].key.len`", "N", "bytes of the key"),
+        ("`metadata[i].key`", "len", "the key; no terminator"),
+        ("`metadata[i].type`", "4", "one of the value types below"),
+        ("`metadata[i].value`", "by type", "a number or bool: its bytes"),
+        ("", "N + len", "a string: `value.len`, then the bytes"),
+        (
+            "",
+            "4 + N + ..",
+            "an array: `value.type` (of the elements), `value.len` (how many), then the elements, each as a value",
+        ),
+        ("`tensors[i].name.len`", "N", "bytes of the name"),
+        ("`tensors[i].name`", "len", "the name; no terminator"),
+        ("`tensors[i].n_dims`", "4", "number of dimensions"),
+        ("`tensors[i].dims[j]`", "N each", "the dimensions; the first is the length of a row, in elements"),
+        ("`tensors[i].type`", "4", "one of the tensor types below"),
+        ("`tensors[i].offset`", "8", "where the data starts, from the start of the tensor data"),
+        ("`padding`", "0 ..", "zeros up to a multiple of the alignment, counted from the start of the file"),
+        (
+            "`data[i]`",
+            "by type",
+            "rows of whole blocks, one after another; `data[i].padding` fills up to the alignment",
+        ),
+    ];
+    writeln!(
+        page,
+        "\n## The bytes of a file\n\n\
+         Fields follow one another without padding, in this order. N is 8 bytes, in version 1 it is 4. Numbers are\n\
+         little-endian, or all big-endian. The alignment is `general.alignment`, or 32. The names are those of\n\
+         messages, of findings and of `assay dump --hex`. Source: [docs/gguf.md](https://github.com/ggml-org/ggml/blob/master/docs/gguf.md),\n\
+         \"File Structure\" and \"Version History\".\n\n| field | bytes | what it is |\n| --- | --- | --- |"
+    )?;
+    for (field, bytes, meaning) in FIELDS {
+        writeln!(page, "| {field} | {bytes} | {meaning} |")?;
+    }
+    Ok(())
 }
 
 fn section(page: &mut String, rule: &Rule, list: &[(Definition, Vector)]) -> std::fmt::Result {
