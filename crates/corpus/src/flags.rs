@@ -47,3 +47,23 @@ pub const FLAGS: &[Flag] = &[
 pub fn is_known(name: &str) -> bool {
     FLAGS.iter().any(|flag| flag.name == name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::FLAGS;
+
+    #[test]
+    fn the_readme_of_the_corpus_explains_every_flag_in_the_same_words() {
+        let readme = include_str!("../../../corpus/README.md");
+        let list = readme.split("\n## ").find(|section| section.starts_with("Flags\n")).expect("a section on flags");
+        for flag in FLAGS {
+            let row = format!("\n| `{}` | {} |\n", flag.name, flag.meaning);
+            assert!(list.contains(&row), "corpus/README.md lacks the row{row}");
+        }
+        assert_eq!(
+            list.matches("\n| `").count(),
+            FLAGS.len(),
+            "corpus/README.md explains a flag that is not on the list"
+        );
+    }
+}
