@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
 use crate::table::{Align, Table};
-use crate::text::{folded, near};
+use crate::text::{folded, hint, near, safe_path};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, Ui, WARNING, write_json};
 use crate::vector;
 
@@ -76,6 +76,14 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let entries = match corpus {
         Ok(entries) => entries,
         Err(error) => {
+            // Rules are built in: a name that is nearly one of theirs is a slip, corpus or not.
+            let near = near(name, catalogue().iter().map(|rule| rule.id));
+            if !near.is_empty() {
+                let near = near.join(", ");
+                return Err(Failure::Usage(format!(
+                    "no rule is called {name:?}; did you mean {near}? Vectors cannot be looked up: {error}"
+                )));
+            }
             return Err(Failure::Unreadable(format!(
                 "no rule is called {name:?}, and vectors cannot be looked up: {error}"
             )));
@@ -96,12 +104,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
 /// The failure about a name that does not exist, with what may have been meant.
 fn unknown<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Failure {
-    let near = near(name, candidates);
-    let hint = if near.is_empty() {
-        "assay explain --list and assay corpus list show them".to_owned()
-    } else {
-        format!("did you mean {}?", near.join(", "))
-    };
+    let hint = hint(name, candidates, "assay explain --list and assay corpus list show them");
     Failure::Usage(format!("no rule and no vector is called {name:?}; {hint}"))
 }
 
@@ -169,7 +172,7 @@ pub fn write_rule(out: &mut dyn Write, rule: &Rule, corpus: Result<&[Entry], (&L
             }
             Ok(())
         }
-        Err((_, path)) => writeln!(out, "  {DIM}no vectors: there is no corpus at {}{DIM:#}", path.display()),
+        Err((_, path)) => writeln!(out, "  {DIM}no vectors: there is no corpus at {}{DIM:#}", safe_path(path)),
     }
 }
 

@@ -18,8 +18,8 @@ pub struct Facts {
     pub version: u32,
     /// The byte order.
     pub byte_order: ByteOrder,
-    /// The alignment in force, in bytes.
-    pub alignment: u64,
+    /// The alignment in force, in bytes; `None` if the pairs were not looked at.
+    pub alignment: Option<u64>,
     /// Pairs that were read.
     pub pairs: u64,
     /// Pairs that the header declares.
@@ -51,7 +51,7 @@ impl Facts {
         Some(Self {
             version: tree.version,
             byte_order: tree.byte_order,
-            alignment: layout.alignment,
+            alignment: Some(layout.alignment),
             pairs: tree.metadata.len() as u64,
             declared_pairs: tree.kv_count,
             tensors: tree.tensors.len() as u64,
@@ -59,6 +59,25 @@ impl Facts {
             elements: tree.tensors.iter().try_fold(0u128, |sum, tensor| sum.checked_add(elements(&tensor.dims)?)),
             tensor_bytes: layout.tensors.iter().try_fold(0u128, |sum, tensor| sum.checked_add(tensor.size?)),
             types,
+        })
+    }
+
+    /// The facts of a file of which the start alone was read: what the header itself says, and nothing
+    /// of pairs and tensors.
+    #[must_use]
+    pub fn of_start(decoded: &Decoded<'_>) -> Option<Self> {
+        let tree = decoded.tree.as_ref()?;
+        Some(Self {
+            version: tree.version,
+            byte_order: tree.byte_order,
+            alignment: None,
+            pairs: 0,
+            declared_pairs: tree.kv_count,
+            tensors: 0,
+            declared_tensors: tree.tensor_count,
+            elements: None,
+            tensor_bytes: None,
+            types: Vec::new(),
         })
     }
 
@@ -72,7 +91,13 @@ impl Facts {
     #[must_use]
     pub fn line(&self, size: &str) -> String {
         let of = |read: u64, declared: u64, noun: &str| {
-            if read == declared { count(read, noun) } else { format!("{} of {}", grouped(read), count(declared, noun)) }
+            if self.alignment.is_none() {
+                format!("{} declared", count(declared, noun))
+            } else if read == declared {
+                count(read, noun)
+            } else {
+                format!("{} of {}", grouped(read), count(declared, noun))
+            }
         };
         let mut line = format!(
             "GGUF version {}, {}-endian, {}, {}, {size}",

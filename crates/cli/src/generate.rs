@@ -10,8 +10,9 @@ use gguf_spec::rules::{Checks, Rule, catalogue, find};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
+use crate::numbers;
 use crate::table::{Align, Table};
-use crate::text::{count, near, safe};
+use crate::text::{count, hint, path_json, safe_path};
 use crate::ui::{ID, Ui, write_json};
 
 const EXAMPLES: &str = "\
@@ -30,11 +31,11 @@ that is not known, 3 a file could not be written.";
 #[command(after_help = EXAMPLES)]
 pub struct Args {
     /// The first seed.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::whole, allow_hyphen_values = true)]
     pub seed: u64,
 
     /// How many files, each from the next seed.
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = numbers::whole, allow_hyphen_values = true)]
     pub count: u64,
 
     /// Where to write them; made if it is not there.
@@ -71,6 +72,9 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     };
     let last = args.seed.checked_add(args.count - 1);
     let seeds = args.seed..=last.ok_or_else(|| Failure::Usage("there are no seeds from 2^64 on".to_owned()))?;
+    if directory.exists() && !directory.is_dir() {
+        return Err(Failure::Unreadable(format!("{}: not a directory: name one with --out", safe_path(directory))));
+    }
     fs::create_dir_all(directory).map_err(|error| unwritable(directory, &error))?;
 
     let mut exit = Exit::Fine;
@@ -80,16 +84,16 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
             let Some(bytes) = make(rule, seed) else { continue };
             let path = directory.join(format!("{}-{seed}.gguf", rule.map_or("valid", |rule| rule.id)));
             if let Some(fault) = fault(rule, &bytes) {
-                ui.complain(&format!("{}: not written: {fault}", safe(&path.to_string_lossy())));
+                ui.complain(&format!("{}: not written: {fault}", safe_path(&path)));
                 exit = Exit::Findings;
                 continue;
             }
             fs::write(&path, &bytes).map_err(|error| unwritable(&path, &error))?;
             if !args.json {
-                writeln!(ui.out(), "{}  {}", safe(&path.to_string_lossy()), count(bytes.len(), "byte"))?;
+                writeln!(ui.out(), "{}  {}", safe_path(&path), count(bytes.len(), "byte"))?;
             }
             written.push(json!({
-                "path": path.to_string_lossy(), "seed": seed, "breaks": rule.map(|rule| rule.id), "size": bytes.len(),
+                "path": path_json(&path), "seed": seed, "breaks": rule.map(|rule| rule.id), "size": bytes.len(),
             }));
         }
     }
@@ -117,12 +121,7 @@ fn fault(rule: Option<&Rule>, bytes: &[u8]) -> Option<String> {
 /// The rule with this id, if a small file can break it.
 fn breakable(id: &str) -> Result<&'static Rule, Failure> {
     let Some(rule) = find(id) else {
-        let near = near(id, catalogue().iter().map(|rule| rule.id));
-        let hint = if near.is_empty() {
-            "assay gen --list shows them".to_owned()
-        } else {
-            format!("did you mean {}?", near.join(", "))
-        };
+        let hint = hint(id, catalogue().iter().map(|rule| rule.id), "assay gen --list shows them");
         return Err(Failure::Usage(format!("no rule is called {id:?}; {hint}")));
     };
     if breaking(rule, 0).is_none() {
@@ -152,5 +151,5 @@ fn list(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Unreadable(format!("{}: cannot be written: {error}", safe(&path.to_string_lossy())))
+    Failure::Unreadable(format!("{}: cannot be written: {error}", safe_path(path)))
 }

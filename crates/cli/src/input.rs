@@ -10,15 +10,22 @@ use std::time::{Duration, Instant};
 
 use gguf_spec::binary::{Decoded, NeedMore, Options, Source, decode_with};
 use gguf_spec::judge::{Judgement, judge_findings, judge_source};
+use gguf_spec::limits::MAGIC;
 use gguf_spec::rules::Checks;
 use gguf_spec::valid::Input;
+
+use crate::text::safe_path;
 
 /// How much is read at first. Most headers without a large vocabulary fit.
 const FIRST_HEAD: u64 = 1 << 20;
 
+/// What holds the fields of the magic and header stages in every version, in bytes.
+const START: u64 = 24;
+
 /// The largest header that is read unless another limit is asked for. The largest of published
-/// models, with vocabularies of 262,144 tokens and their merges, stay under 32 MiB.
-pub const DEFAULT_MAX_HEADER: u64 = 256 << 20;
+/// models, with vocabularies of 262,144 tokens and their merges, stay under 32 MiB. A header that is
+/// made for it, of small fields with a finding each, takes some twelve times its size in memory.
+pub const DEFAULT_MAX_HEADER: u64 = 64 << 20;
 
 /// An open file. What cannot be read, because the file shrank or the disk failed, is remembered and
 /// told by [`FileInput::fault`]: an answer about such a file is worth nothing.
@@ -35,15 +42,22 @@ impl FileInput {
     /// # Errors
     ///
     /// The sentence that tells why it cannot be read. Things that are not files (a directory, a pipe,
-    /// a device) are not opened: that could wait for ever.
+    /// a device) are not opened: that could wait for ever. Neither are files that hide their size, as
+    /// those below `/proc` do.
     pub fn open(path: &Path) -> Result<Self, String> {
         let kind =
             |metadata: &fs::Metadata| if metadata.is_file() { Ok(()) } else { Err(not_a_file(metadata).to_owned()) };
-        kind(&fs::metadata(path).map_err(|e| why(&e))?)?;
-        let file = File::open(path).map_err(|e| why(&e))?;
-        let metadata = file.metadata().map_err(|e| why(&e))?;
+        kind(&fs::metadata(path).map_err(|e| why(path, &e))?)?;
+        let file = File::open(path).map_err(|e| why(path, &e))?;
+        let metadata = file.metadata().map_err(|e| why(path, &e))?;
         kind(&metadata)?;
-        Ok(Self { file, len: metadata.len(), fault: RefCell::new(None) })
+        let len = metadata.len();
+        if len == 0 && read_at(&file, &mut [0], 0).map_err(|e| why(path, &e))? > 0 {
+            return Err("its size is not known: the system says 0 bytes, yet bytes come when it is read; \
+                        copy it to a file of its own first"
+                .to_owned());
+        }
+        Ok(Self { file, len, fault: RefCell::new(None) })
     }
 
     /// Fills a buffer with the bytes at `offset`.
@@ -57,7 +71,7 @@ impl FileInput {
             match read_at(&self.file, &mut buffer[done..], offset + done as u64) {
                 Ok(0) => {
                     let at = offset + done as u64;
-                    let shrunk = format!("it ends at byte {at} now, but had {} bytes when it was opened", self.len);
+                    let shrunk = format!("it ends at byte {at} now, but had {} when it was opened", size(self.len));
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, shrunk));
                 }
                 Ok(n) => done += n,
@@ -104,9 +118,12 @@ fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
 }
 
 /// What is wrong, in words that do not depend on the system.
-fn why(error: &io::Error) -> String {
+fn why(path: &Path, error: &io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "no such file".to_owned(),
+        io::ErrorKind::NotFound => match fs::read_link(path) {
+            Ok(target) => format!("a link to nothing: it leads to {}", safe_path(&target)),
+            Err(_) => "no such file".to_owned(),
+        },
         io::ErrorKind::PermissionDenied => "permission denied: it may not be read by this user".to_owned(),
         _ => error.to_string(),
     }
@@ -140,11 +157,14 @@ pub struct Window {
     pub base: u64,
     /// The largest header that is read, in bytes.
     pub max_header: u64,
+    /// Whether the magic and header stages alone are wanted: then no more is read and judged than the
+    /// bytes that those look at, and findings of later stages mean nothing.
+    pub start_only: bool,
 }
 
 impl Default for Window {
     fn default() -> Self {
-        Self { base: 0, max_header: DEFAULT_MAX_HEADER }
+        Self { base: 0, max_header: DEFAULT_MAX_HEADER, start_only: false }
     }
 }
 
@@ -157,6 +177,8 @@ pub struct Head {
     pub base: u64,
     /// The length of the whole file on disk.
     pub len: u64,
+    /// Where that ends which is judged: before `len` if the start alone is.
+    pub end: u64,
     /// How long reading took.
     pub read: Duration,
 }
@@ -165,7 +187,14 @@ impl Head {
     /// What decoding needs.
     #[must_use]
     pub fn source(&self) -> Source<'_> {
-        Source { head: &self.bytes, len: self.len, base: self.base }
+        let end = usize::try_from(self.end).unwrap_or(usize::MAX).min(self.bytes.len());
+        Source { head: &self.bytes[..end], len: self.end, base: self.base }
+    }
+
+    /// Whether the file goes on behind what is judged.
+    #[must_use]
+    pub fn start_only(&self) -> bool {
+        self.end < self.len
     }
 
     /// The bytes that were read, from the base on.
@@ -202,7 +231,7 @@ impl Head {
                 .read_exact_at(&mut bytes[known..], known as u64)
                 .map_err(|error| format!("reading at byte {known} failed: {error}"))?;
         }
-        Ok(Self { bytes, base, len: input.len(), read: read + start.elapsed() })
+        Ok(Self { bytes, base, len: input.len(), end: input.len(), read: read + start.elapsed() })
     }
 }
 
@@ -224,13 +253,16 @@ pub struct Judged {
 ///
 /// The sentence that tells why the file cannot be read.
 pub fn judge(input: &FileInput, window: Window, documents: bool) -> Result<Judged, String> {
-    let Window { base, max_header } = window;
-    if base > input.len() {
-        return Err(format!("there is no byte {base} in it: it has {} bytes", input.len()));
+    let Window { base, max_header, start_only } = window;
+    if base > 0 && base >= input.len() {
+        return Err(format!("there is no byte {base} in it: it has {}", size(input.len())));
+    }
+    if start_only {
+        return judge_start(input, base, documents);
     }
     let start = Instant::now();
-    let mut size = FIRST_HEAD.min(max_header);
-    let mut head = Head::read(input, base, size, None)?;
+    let mut known = FIRST_HEAD.min(max_header);
+    let mut head = Head::read(input, base, known, None)?;
     loop {
         let judge = if documents { judge_source } else { judge_findings };
         match judge(head.source(), input, &Checks::all()) {
@@ -245,13 +277,36 @@ pub fn judge(input: &FileInput, window: Window, documents: bool) -> Result<Judge
                 let wanted = at_least.saturating_sub(base);
                 if wanted > max_header {
                     return Err(format!(
-                        "its header needs more than {max_header} bytes (at least {wanted}); allow more with --max-header"
+                        "its header needs more than {} (at least {wanted}); allow more with --max-header",
+                        size(max_header),
                     ));
                 }
                 // Doubling keeps the time linear, however many small fields follow.
-                size = size.saturating_mul(2).max(wanted).min(max_header);
-                head = Head::read(input, base, size, Some(head))?;
+                known = known.saturating_mul(2).max(wanted).min(max_header);
+                head = Head::read(input, base, known, Some(head))?;
             }
         }
     }
+}
+
+/// Judges the first bytes as if the file ended behind them, which the magic and header stages cannot
+/// tell. Of a file that is not GGUF more is read, to tell what it is.
+fn judge_start(input: &FileInput, base: u64, documents: bool) -> Result<Judged, String> {
+    let start = Instant::now();
+    let mut head = Head::read(input, base, START, None)?;
+    if !head.from_base().starts_with(&MAGIC) {
+        head = Head::read(input, base, FIRST_HEAD, Some(head))?;
+    }
+    head.end = head.len.min(base.saturating_add(START));
+    let source = head.source();
+    let judge = if documents { judge_source } else { judge_findings };
+    let judgement = judge(source, &source.head, &Checks::all())
+        .map_err(|NeedMore { at_least }| format!("its first {at_least} bytes are not all there"))?;
+    let time = start.elapsed().saturating_sub(head.read);
+    Ok(Judged { judgement, head, time })
+}
+
+/// A size in bytes, in digits that a script can use.
+fn size(bytes: u64) -> String {
+    if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") }
 }

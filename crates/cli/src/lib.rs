@@ -15,6 +15,7 @@ pub mod foreign;
 pub mod generate;
 pub mod hash;
 pub mod input;
+pub mod numbers;
 pub mod probe;
 pub mod run;
 pub mod table;
@@ -31,7 +32,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 
 use exit::{Exit, Failure};
-use ui::{Color, Ui};
+use ui::{Color, Ui, error_json, write_json};
 
 const AFTER: &str = "\
 Examples:
@@ -66,13 +67,33 @@ enum Command {
     #[command(name = "gen")]
     Generate(generate::Args),
     Corpus(corpus::Args),
-    #[command(name = "__probe", hide = true)]
-    Probe(probe::Args),
+}
+
+impl Command {
+    /// Whether the answer is for a script.
+    fn json(&self) -> bool {
+        match self {
+            Self::Run(args) => args.json,
+            Self::Check(args) => args.json,
+            Self::Dump(args) => args.json,
+            Self::Explain(args) => args.json,
+            Self::Generate(args) => args.json,
+            Self::Corpus(args) => args.json(),
+        }
+    }
 }
 
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    // No command for people: what is listed, completed or suggested does not know of it.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == probe::NAME) {
+        return match probe::Args::try_parse_from([probe::NAME.into()].into_iter().chain(words)) {
+            Ok(args) => probe::run(&args),
+            Err(error) => told_by_clap(&error).into(),
+        };
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return told_by_clap(&error).into(),
@@ -84,8 +105,16 @@ pub fn main() -> ExitCode {
         Command::Dump(args) => dump::run(args, &mut ui),
         Command::Explain(args) => explain::run(args, &mut ui),
         Command::Generate(args) => generate::run(args, &mut ui),
-        Command::Probe(args) => return probe::run(args),
         Command::Corpus(args) => corpus::run(args, &mut ui),
+    };
+    let ended = match ended {
+        Err(failure @ (Failure::Usage(_) | Failure::Unreadable(_))) if cli.command.json() => {
+            match write_json(ui.out(), &error_json(&failure.to_string())) {
+                Ok(()) => Err(failure),
+                Err(error) => Err(error.into()),
+            }
+        }
+        ended => ended,
     };
     let ended = ended.and_then(|exit| Ok(ui.finish().map(|()| exit)?));
     match ended {

@@ -9,8 +9,12 @@ use assay_providers::ggml::Mode;
 
 use crate::exit::Exit;
 
+/// The word that makes a child of a process.
+pub const NAME: &str = "__probe";
+
 /// The command line of the child.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Parser)]
+#[command(name = NAME)]
 pub struct Args {
     /// The directory of the ggml library
     #[arg(long, value_name = "DIR")]

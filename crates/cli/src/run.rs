@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
 use crate::table::{Align, Table};
-use crate::text::{count, duration, safe};
+use crate::text::{count, duration, safe, safe_path};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, Ui, write_json};
 
 const EXAMPLES: &str = "\
@@ -109,7 +109,7 @@ impl Outcome<'_> {
                 out,
                 "  {DIM}assay explain {}; assay dump --hex {}{DIM:#}",
                 entry.vector.id,
-                safe(&entry.path.to_string_lossy())
+                safe_path(&entry.path)
             )?;
         }
 

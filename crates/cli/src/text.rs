@@ -2,7 +2,10 @@
 
 use std::fmt::{Display, Write};
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
+
+use serde_json::Value as Json;
 
 /// Text of unknown origin, quoted. Nothing in it can steer a terminal: control characters, and the
 /// characters that turn the direction of writing, are escaped; so are bytes that are not UTF-8. After
@@ -32,7 +35,7 @@ pub fn quoted(bytes: &[u8], longest: usize) -> String {
 }
 
 fn cut(mut text: String, size: usize) -> String {
-    let _ = write!(text, "\"… ({} bytes)", grouped(size));
+    let _ = write!(text, "\"… ({})", count(size, "byte"));
     text
 }
 
@@ -44,6 +47,25 @@ pub fn safe(text: &str) -> String {
         if matches!(c, '"' | '\\') { safe.push(c) } else { push_char(&mut safe, c) }
     }
     safe
+}
+
+/// A path in running text: like [`safe`], and bytes that are not UTF-8 are shown as `\xff`.
+#[must_use]
+pub fn safe_path(path: &Path) -> String {
+    let mut text = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        text.push_str(&safe(chunk.valid()));
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+/// A path for a script: a string, or base64 where it is not UTF-8.
+#[must_use]
+pub fn path_json(path: &Path) -> Json {
+    gguf_spec::document::json::text(path.as_os_str().as_encoded_bytes())
 }
 
 fn push_char(text: &mut String, c: char) {
@@ -156,6 +178,13 @@ pub fn near<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> 
     ranked.into_iter().take(5).map(|(_, _, candidate)| candidate).collect()
 }
 
+/// What to do about a name that is not known: what may have been meant, or else where to look.
+#[must_use]
+pub fn hint<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
+    let near = near(wanted, candidates);
+    if near.is_empty() { otherwise.to_owned() } else { format!("did you mean {}?", near.join(", ")) }
+}
+
 /// How many letters must be put in, taken out or changed to turn one word into the other.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
@@ -184,6 +213,19 @@ mod tests {
         assert_eq!(quoted("größe".as_bytes(), 3), "\"grö\"… (7 bytes)");
         assert_eq!(quoted(b"abc", 3), "\"abc\"");
         assert_eq!(safe("a\"b\u{7}"), "a\"b\\u{7}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_that_are_not_utf8_stay_apart() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+
+        let path = |bytes| Path::new(OsStr::from_bytes(bytes));
+        assert_eq!(safe_path(path(b"a\xff\x1b.gguf")), "a\\xff\\u{1b}.gguf");
+        assert_ne!(safe_path(path(b"\xff")), safe_path(path(b"\xfe")));
+        assert_eq!(path_json(path("größe".as_bytes())), serde_json::json!("größe"));
+        assert_eq!(path_json(path(b"\xff")), serde_json::json!({"base64": "/w=="}));
     }
 
     #[test]

@@ -112,6 +112,12 @@ fn standard_output(choice: ColorChoice) -> Box<dyn Write> {
     }
 }
 
+/// What a script gets instead of an answer when there is none.
+#[must_use]
+pub fn error_json(sentence: &str) -> serde_json::Value {
+    serde_json::json!({ "error": sentence })
+}
+
 /// JSON for a script: indented, with a newline at the end. Characters that could steer a terminal are
 /// escaped, which JSON allows inside strings, and they are nowhere else.
 ///

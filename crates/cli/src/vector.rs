@@ -10,7 +10,7 @@ use gguf_spec::profile::Profile;
 use gguf_spec::rules::Checks;
 
 use crate::dump::{Dump, write_hex_of_faults};
-use crate::text::{count, folded, safe};
+use crate::text::{count, folded, safe, safe_path};
 use crate::ui::{BOLD, DIM, ID, outcome_style};
 
 const WIDTH: usize = 100;
@@ -47,7 +47,7 @@ pub fn write(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     line("origin", format!("{}{reference}", vector.origin.kind))?;
     let document = vector.evidence.document.as_ref().map_or_else(String::new, |by| format!("; document: {by}"));
     line("evidence", format!("outcome: {}{document}", vector.evidence.outcome))?;
-    line("file", format!("{}, {}", entry.path.display(), count(vector.size, "byte")))?;
+    line("file", format!("{}, {}", safe_path(&entry.path), count(vector.size, "byte")))?;
     line("sha256", vector.sha256.clone())?;
 
     writeln!(out)?;
@@ -64,11 +64,7 @@ pub fn write(out: &mut dyn Write, entry: &Entry) -> io::Result<()> {
     writeln!(out)?;
     let judgement = judge(&entry.bytes, &Checks::all());
     if judgement.findings.is_empty() {
-        return writeln!(
-            out,
-            "  It breaks no rule. Its bytes: assay dump --hex {}",
-            safe(&entry.path.to_string_lossy())
-        );
+        return writeln!(out, "  It breaks no rule. Its bytes: assay dump --hex {}", safe_path(&entry.path));
     }
     let decoded = decode(&entry.bytes);
     let input = entry.bytes.as_slice();

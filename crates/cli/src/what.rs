@@ -27,7 +27,8 @@ impl What {
     pub fn of(head: &Head, decoded: &Decoded<'_>) -> Self {
         let start = head.from_base();
         if start.starts_with(&MAGIC) {
-            return Facts::of(decoded).map_or(Self::Cut, Self::Gguf);
+            let facts = if head.start_only() { Facts::of_start(decoded) } else { Facts::of(decoded) };
+            return facts.map_or(Self::Cut, Self::Gguf);
         }
         // Where something else starts is told for the file on disk, not for a part of it.
         let right = |foreign: &Foreign| head.base == 0 || foreign.kind != "embedded";

@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use super::{Args, Checked, Report};
 use crate::exit::Exit;
 use crate::facts::Facts;
+use crate::text::path_json;
 
 /// The object about all files.
 #[must_use]
@@ -24,7 +25,7 @@ pub(super) fn document(all: &[Checked], args: &Args, exit: Exit) -> Json {
                     ("reason".to_owned(), json!(sentence)),
                 ]),
             };
-            object.insert("path".to_owned(), json!(path.to_string_lossy()));
+            object.insert("path".to_owned(), path_json(path));
             Json::Object(object)
         }).collect::<Vec<_>>(),
     })

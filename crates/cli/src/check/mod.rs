@@ -19,6 +19,8 @@ use crate::exit::{Exit, Failure};
 use crate::fields::owner;
 use crate::hash::{Progress, sha256, tensor_ranges, work};
 use crate::input::{FileInput, Judged, Window, judge};
+use crate::numbers;
+use crate::text::safe_path;
 use crate::ui::{Ui, write_json};
 use crate::walk;
 use crate::what::What;
@@ -55,8 +57,8 @@ pub struct Args {
     #[arg(long, conflicts_with = "until")]
     pub header_only: bool,
 
-    /// Where in the file the GGUF file starts, in bytes.
-    #[arg(long, value_name = "OFFSET", default_value_t = 0)]
+    /// Where in the file the GGUF file starts, in bytes; 0x1000 is hexadecimal.
+    #[arg(long, value_name = "OFFSET", default_value = "0", value_parser = numbers::bytes, allow_hyphen_values = true)]
     pub at: u64,
 
     /// The SHA-256 of each file.
@@ -68,11 +70,12 @@ pub struct Args {
     pub tensor_sha256: bool,
 
     /// Show at most this many findings of a file, errors first; 0 for all.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub max_findings: usize,
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::whole, allow_hyphen_values = true)]
+    pub max_findings: u64,
 
-    /// The largest header that is read, in bytes.
+    /// The largest header that is read, in bytes; judging it can take some twelve times as much memory.
     #[arg(long, value_name = "BYTES", default_value_t = crate::input::DEFAULT_MAX_HEADER)]
+    #[arg(value_parser = numbers::bytes, allow_hyphen_values = true)]
     pub max_header: u64,
 
     /// One JSON object about all files; docs/cli.md describes it.
@@ -186,10 +189,10 @@ pub type Checked = (PathBuf, Result<Report, String>);
 /// The sentence that tells why it could not be read.
 pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, String> {
     let input = FileInput::open(path)?;
-    let window = Window { base: args.at, max_header: args.max_header };
+    let until = if args.header_only { Stage::Layout } else { args.until };
+    let window = Window { base: args.at, max_header: args.max_header, start_only: until <= Stage::Header };
     let Judged { mut judgement, head, time } = judge(&input, window, false)?;
 
-    let until = if args.header_only { Stage::Layout } else { args.until };
     judgement.findings.retain(|finding| finding.rule.stage <= until);
     for verdict in &mut judgement.verdicts {
         // Findings come in the order of their stages, so what is left out cannot hide an earlier one.
@@ -202,7 +205,10 @@ pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, St
     let decoded = head.decode(&Options::default());
     let what = What::of(&head, &decoded);
     let owner = |i: usize| owner(decoded.tree.as_ref()?, &judgement.findings[i].field).map(<[u8]>::to_vec);
-    let shown = choose(&judgement.findings, args.max_findings).into_iter().map(|i| (i, owner(i))).collect();
+    let shown = choose(&judgement.findings, usize::try_from(args.max_findings).unwrap_or(usize::MAX))
+        .into_iter()
+        .map(|i| (i, owner(i)))
+        .collect();
     let mut report = Report {
         size: input.len(),
         base: args.at,
@@ -219,9 +225,10 @@ pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, St
         let start = Instant::now();
         let read_error = |error: std::io::Error| format!("hashing it failed: {error}");
         let ranges = args.tensor_sha256.then(|| match &decoded.tree {
-            Some(tree) if decoded.complete => {
+            Some(tree) if decoded.complete && !head.start_only() => {
                 tensor_ranges(&DataLayout::of(tree, &decoded.places, KeyLookup::Exact), input.len())
             }
+            _ if head.start_only() => Err(format!("judged up to the {until} stage, the tensor table was not read")),
             _ => Err("the tensor table could not be read".to_owned()),
         });
         let known = ranges.as_ref().and_then(|ranges| ranges.as_deref().ok());
@@ -272,7 +279,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
                         writeln!(ui.out())?;
                     }
                 }
-                Err(sentence) => ui.complain(&format!("{}: {sentence}", crate::text::safe(&path.to_string_lossy()))),
+                Err(sentence) => ui.complain(&format!("{}: {sentence}", safe_path(&path))),
             }
         }
         all.push((path, checked));

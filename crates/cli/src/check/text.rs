@@ -9,7 +9,7 @@ use gguf_spec::rules::{Severity, Stage};
 
 use super::{Checked, Report};
 use crate::exit::Exit;
-use crate::text::{count, duration, folded, quoted, safe, span};
+use crate::text::{count, duration, folded, quoted, safe_path, span};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
 use crate::what::What;
 
@@ -21,7 +21,7 @@ const WIDTH: usize = 100;
 ///
 /// If the output does not take it.
 pub fn write(out: &mut dyn Write, path: &Path, report: &Report) -> io::Result<()> {
-    writeln!(out, "{BOLD}{}{BOLD:#}", safe(&path.to_string_lossy()))?;
+    writeln!(out, "{BOLD}{}{BOLD:#}", safe_path(path))?;
     let line = folded(&report.what.line(report.base, report.size), 2, WIDTH);
     match report.what {
         What::Gguf(_) => writeln!(out, "  {line}")?,

@@ -7,8 +7,8 @@ use assay_corpus::{build, recipes};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::text::count;
-use crate::ui::{BOLD, Ui, write_json};
+use crate::text::{count, safe_path};
+use crate::ui::{BOLD, Ui, error_json, write_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,15 +32,18 @@ pub(super) struct Args {
 
     /// One JSON object.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    if let Some(directory) = args.large.as_ref().filter(|directory| directory.exists() && !directory.is_dir()) {
+        return Err(Failure::Unreadable(format!("{}: not a directory: name one with --large", safe_path(directory))));
+    }
     let built = match &args.large {
         Some(directory) => recipes::write(directory),
         // Elsewhere everything would be written as new, and nobody would look at it.
         None if !args.root.join("corpus").join("README.md").is_file() => {
-            let root = args.root.display();
+            let root = safe_path(&args.root);
             return Err(Failure::Unreadable(format!(
                 "{root}: there is no corpus/README.md, so this is not the root of the repository; name it with --root DIR"
             )));
@@ -50,6 +53,9 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let report = match built {
         Ok(report) => report,
         Err(error @ BuildError::Definitions(_)) => {
+            if args.json {
+                write_json(ui.out(), &error_json(&error.to_string()))?;
+            }
             ui.complain(&error.to_string());
             return Ok(Exit::Findings);
         }

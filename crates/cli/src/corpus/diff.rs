@@ -32,7 +32,7 @@ pub(super) struct Args {
 
     /// One JSON object.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// What happened to a vector.

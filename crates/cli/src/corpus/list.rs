@@ -1,16 +1,19 @@
 //! `assay corpus list`: the vectors, filtered.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use assay_corpus::flags::FLAGS;
 use assay_corpus::store::{Entry, load};
 use clap::builder::PossibleValuesParser;
 use gguf_spec::judge::Class;
 use gguf_spec::profile::Profile;
+use gguf_spec::rules::catalogue;
 use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
 use crate::table::{Align, Table};
-use crate::text::count;
+use crate::text::{count, hint, path_json};
 use crate::ui::{Ui, write_json};
 
 const EXAMPLES: &str = "\
@@ -20,8 +23,8 @@ Examples:
   assay corpus list --rule align.power-of-two      those that break it or only just keep it
   assay corpus list --flag c-string --json         for a script
 
-Filters are joined: a vector is listed if it passes all of them. Exit codes: 0 listed, 2 usage,
-3 the corpus could not be read, or no vector passed.";
+Filters are joined: a vector is listed if it passes all of them. Exit codes: 0 listed, 2 usage
+or a name that nothing has, 3 the corpus could not be read, or no vector passed.";
 
 /// List the vectors.
 #[derive(Debug, clap::Args)]
@@ -49,7 +52,7 @@ pub(super) struct Args {
 
     /// A JSON list.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 fn classes() -> PossibleValuesParser {
@@ -57,6 +60,23 @@ fn classes() -> PossibleValuesParser {
 }
 
 impl Args {
+    /// A name that nothing has is a slip, and no filter.
+    ///
+    /// A corpus may be newer than this program, so what its vectors name is known too.
+    fn check_names(&self, entries: &[Entry]) -> Result<(), Failure> {
+        let vectors = || entries.iter().map(|entry| &entry.vector);
+        let rules = || vectors().flat_map(|vector| vector.rules.breaks.iter().chain(&vector.rules.keeps));
+        let rules = catalogue().into_iter().map(|rule| rule.id).chain(rules().map(String::as_str));
+        known("rule", self.rule.as_deref(), rules, "assay explain --list shows them")?;
+        let flags = vectors().flat_map(|vector| &vector.flags).map(String::as_str);
+        let flags: BTreeSet<&str> = FLAGS.iter().map(|flag| flag.name).chain(flags).collect();
+        let all = flags.iter().copied().collect::<Vec<_>>().join(", ");
+        known("flag", self.flag.as_deref(), flags, &format!("there are {all}"))?;
+        let groups: BTreeSet<&str> = entries.iter().map(|entry| entry.group.as_str()).collect();
+        let all = groups.iter().copied().collect::<Vec<_>>().join(", ");
+        known("group", self.group.as_deref(), groups, &format!("there are {all}"))
+    }
+
     fn passes(&self, entry: &Entry) -> bool {
         let vector = &entry.vector;
         let rules = &vector.rules;
@@ -69,6 +89,7 @@ impl Args {
 
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let entries = load(&args.corpus)?;
+    args.check_names(&entries)?;
     let chosen: Vec<_> = entries.iter().filter(|entry| args.passes(entry)).collect();
     if chosen.is_empty() {
         return Err(Failure::Unreadable(format!("none of the {} passes the filters", count(entries.len(), "vector"))));
@@ -98,12 +119,28 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     Ok(Exit::Fine)
 }
 
+fn known<'a>(
+    what: &str,
+    name: Option<&str>,
+    names: impl IntoIterator<Item = &'a str>,
+    otherwise: &str,
+) -> Result<(), Failure> {
+    let names: Vec<&str> = names.into_iter().collect();
+    match name {
+        Some(name) if !names.contains(&name) => {
+            let hint = hint(name, names, otherwise);
+            Err(Failure::Usage(format!("no {what} is called {name:?}; {hint}")))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn row_json(entry: &Entry) -> Json {
     let vector = &entry.vector;
     json!({
         "id": vector.id,
         "group": entry.group,
-        "path": entry.path.to_string_lossy(),
+        "path": path_json(&entry.path),
         "purpose": vector.purpose,
         "class": vector.class,
         "expect": vector.expect,

@@ -34,6 +34,20 @@ enum Command {
     Diff(diff::Args),
 }
 
+impl Args {
+    /// Whether the answer is for a script.
+    #[must_use]
+    pub fn json(&self) -> bool {
+        match &self.command {
+            Command::Build(args) => args.json,
+            Command::Verify(args) => args.json,
+            Command::List(args) => args.json,
+            Command::Show(args) => args.json,
+            Command::Diff(args) => args.json,
+        }
+    }
+}
+
 /// Runs the command.
 ///
 /// # Errors

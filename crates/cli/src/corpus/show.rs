@@ -6,7 +6,7 @@ use assay_corpus::store::load;
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
-use crate::text::near;
+use crate::text::hint;
 use crate::ui::{Ui, write_json};
 use crate::vector;
 
@@ -31,18 +31,14 @@ pub(super) struct Args {
 
     /// The vector as it is stored.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let entries = load(&args.corpus)?;
     let Some(entry) = entries.iter().find(|entry| entry.vector.id == args.id) else {
-        let near = near(&args.id, entries.iter().map(|entry| entry.vector.id.as_str()));
-        let hint = if near.is_empty() {
-            "assay corpus list shows them".to_owned()
-        } else {
-            format!("did you mean {}?", near.join(", "))
-        };
+        let ids = entries.iter().map(|entry| entry.vector.id.as_str());
+        let hint = hint(&args.id, ids, "assay corpus list shows them");
         return Err(Failure::Usage(format!("no vector is called {:?}; {hint}", args.id)));
     };
     if args.json {

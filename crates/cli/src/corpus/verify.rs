@@ -14,7 +14,7 @@ use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
 use crate::table::{Align, Table};
-use crate::text::{count, duration, safe};
+use crate::text::{count, duration, safe, safe_path};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, Ui, WARNING, write_json};
 
 const EXAMPLES: &str = "\
@@ -70,7 +70,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let entries = load(&args.corpus)?;
     let program = std::env::current_exe()
         .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
-    let probe = Probe { program, arguments: vec![OsString::from("__probe")] };
+    let probe = Probe { program, arguments: vec![OsString::from(crate::probe::NAME)] };
     let bar = if ui.progress() { ProgressBar::new(0).with_style(style()) } else { ProgressBar::hidden() };
     // Children end out of order; each counts for one.
     let progress = |_ended: usize, of: usize| {
@@ -109,7 +109,7 @@ fn style() -> ProgressStyle {
 /// Writes the evidence, and returns where.
 fn bless(report: &Report, corpus: &Path) -> Result<PathBuf, Failure> {
     let path = corpus.join("evidence.json");
-    let refused = |error: io::Error| Failure::Unreadable(format!("{}: cannot be written: {error}", path.display()));
+    let refused = |error: io::Error| Failure::Unreadable(format!("{}: cannot be written: {error}", safe_path(&path)));
     let mut text = Vec::new();
     write_json(&mut text, &verify::evidence_to_json(&report.evidence)).map_err(refused)?;
     fs::write(&path, text).map_err(refused)?;
@@ -166,8 +166,7 @@ fn write(report: &Report, blessed: Option<&Path>, time: Duration, out: &mut dyn 
     }
 
     if let Some(path) = blessed {
-        let path = path.to_string_lossy();
-        writeln!(out, "\nwrote {}: {}", safe(&path), count(report.evidence.len(), "confirmed vector"))?;
+        writeln!(out, "\nwrote {}: {}", safe_path(path), count(report.evidence.len(), "confirmed vector"))?;
     }
     let differ = report.differences.len() + report.type_differences.len();
     let style = if report.agrees() { GOOD } else { ERROR };

@@ -15,8 +15,9 @@ use gguf_spec::valid::layout::DataLayout;
 
 use crate::exit::{Exit, Failure};
 use crate::input::{FileInput, Judged, Window, judge};
-use crate::text::{folded, safe, span};
-use crate::ui::{BOLD, ERROR, Ui, WARNING, write_json};
+use crate::numbers;
+use crate::text::{folded, safe_path, span};
+use crate::ui::{BOLD, ERROR, Ui, WARNING, error_json, write_json};
 use crate::what::What;
 
 const EXAMPLES: &str = "\
@@ -49,12 +50,13 @@ pub struct Args {
     #[arg(long)]
     pub full: bool,
 
-    /// Where in the file the GGUF file starts, in bytes.
-    #[arg(long, value_name = "OFFSET", default_value_t = 0)]
+    /// Where in the file the GGUF file starts, in bytes; 0x1000 is hexadecimal.
+    #[arg(long, value_name = "OFFSET", default_value = "0", value_parser = numbers::bytes, allow_hyphen_values = true)]
     pub at: u64,
 
-    /// The largest header that is read, in bytes.
+    /// The largest header that is read, in bytes; decoding it can take some twelve times as much memory.
     #[arg(long, value_name = "BYTES", default_value_t = crate::input::DEFAULT_MAX_HEADER)]
+    #[arg(value_parser = numbers::bytes, allow_hyphen_values = true)]
     pub max_header: u64,
 }
 
@@ -64,9 +66,9 @@ pub struct Args {
 ///
 /// If the file cannot be read or the output cannot be written.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let named = |sentence: String| Failure::Unreadable(format!("{}: {sentence}", safe(&args.file.to_string_lossy())));
+    let named = |sentence: String| Failure::Unreadable(format!("{}: {sentence}", safe_path(&args.file)));
     let input = FileInput::open(&args.file).map_err(named)?;
-    let window = Window { base: args.at, max_header: args.max_header };
+    let window = Window { base: args.at, max_header: args.max_header, ..Window::default() };
     let Judged { judgement, head, .. } = judge(&input, window, args.json).map_err(named)?;
     let broken = judgement.findings.iter().find(|finding| finding.severity() == Severity::Error);
     let exit = if broken.is_some() { Exit::Findings } else { Exit::Fine };
@@ -76,7 +78,9 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
             Some(document) => write_json(ui.out(), &document.to_json())?,
             None => {
                 let because = broken.map_or_else(String::new, |finding| format!(": {finding}"));
-                ui.complain(&format!("{}: there is no document{because}", safe(&args.file.to_string_lossy())));
+                let sentence = format!("{}: there is no document{because}", safe_path(&args.file));
+                write_json(ui.out(), &error_json(&sentence))?;
+                ui.complain(&sentence);
             }
         }
         return Ok(exit);
@@ -84,7 +88,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
     let decoded = head.decode(&Options::default());
     let out = ui.out();
-    writeln!(out, "{BOLD}{}{BOLD:#}", safe(&args.file.to_string_lossy()))?;
+    writeln!(out, "{BOLD}{}{BOLD:#}", safe_path(&args.file))?;
     let what = What::of(&head, &decoded);
     let line = folded(&what.line(args.at, input.len()), 2, 100);
     match what {
