@@ -8,6 +8,8 @@ use gguf_spec::profile::{Outcome, Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use crate::build::MOST_DOCUMENTED;
+
 /// The JSON file beside each `.gguf` file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -107,6 +109,13 @@ pub struct Evidence {
 }
 
 impl Vector {
+    /// Whether the vector may be accepted and state no document all the same: a file of over 64 MiB,
+    /// or one behind a limit of this specification, which then has not read it to its end.
+    #[must_use]
+    pub fn may_lack_document(&self) -> bool {
+        self.size > MOST_DOCUMENTED as u64 || self.flags.iter().any(|flag| flag == "limit")
+    }
+
     /// What a profile is expected to do.
     ///
     /// # Panics

@@ -302,7 +302,7 @@ impl<'a> Decoder<'a, '_> {
                 &metadata::ELEMENTS_TRUNCATED,
                 len_at..self.at,
                 len_field(),
-                format!("at most {} elements of at least {least} bytes in the {left} bytes left", left / least),
+                format!("at most {}, with {} left", left / least, count_bytes(left)),
                 len.to_string(),
             ));
         }
@@ -357,7 +357,7 @@ impl<'a> Decoder<'a, '_> {
                 &tensors::DIMS_TRUNCATED,
                 n_dims_at..self.at,
                 Field::Tensor(i, TensorPart::NDims),
-                format!("at most {} dimensions in the {left} bytes left", left / self.wide as u64),
+                format!("at most {}, with {} left", left / self.wide as u64, count_bytes(left)),
                 n_dims.to_string(),
             ));
         }

@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use assay_corpus::build::MOST_DOCUMENTED;
 use assay_corpus::store::Entry;
 use assay_oracles::difference;
 use assay_providers::ggml::{Mode, type_differences};
@@ -271,8 +270,7 @@ impl Expected {
         for profile in Profile::ALL {
             let refused = |reason: String| Error::Vector { id: vector.id.clone(), reason };
             let document = vector.document_for(profile).map_err(refused)?;
-            if vector.outcome(profile) == Outcome::Accept && document.is_none() && entry.bytes.len() <= MOST_DOCUMENTED
-            {
+            if vector.outcome(profile) == Outcome::Accept && document.is_none() && !vector.may_lack_document() {
                 return Err(refused(format!("{} accepts it, but no document is stated", profile.id())));
             }
             documents[profile as usize] = document;
