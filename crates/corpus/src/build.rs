@@ -215,19 +215,7 @@ fn check_together(list: &[(Definition, Vector)]) -> Vec<String> {
 }
 
 fn vector(definition: &Definition, judgement: &Judgement, evidence: Option<&EvidenceLine>) -> Vector {
-    let expect = judgement
-        .verdicts
-        .iter()
-        .map(|verdict| {
-            let because = verdict.because.as_ref();
-            let expectation = Expectation {
-                outcome: verdict.outcome.name().to_owned(),
-                stage: because.map(|finding| finding.rule.stage.name().to_owned()),
-                rule: because.map(|finding| finding.rule.id.to_owned()),
-            };
-            (verdict.profile.id(), expectation)
-        })
-        .collect();
+    let expect = judgement.verdicts.iter().map(|verdict| (verdict.profile.id(), Expectation::from(verdict))).collect();
     let mut breaks: Vec<String> = Vec::new();
     for finding in &judgement.findings {
         if !breaks.iter().any(|id| id == finding.rule.id) {
@@ -250,16 +238,7 @@ fn vector(definition: &Definition, judgement: &Judgement, evidence: Option<&Evid
         rules: Rules { breaks, keeps: definition.keeps.iter().map(|rule| rule.id.to_owned()).collect() },
         flags,
         expect,
-        findings: judgement
-            .findings
-            .iter()
-            .map(|finding| FindingRecord {
-                rule: finding.rule.id.to_owned(),
-                start: finding.span.start,
-                end: finding.span.end,
-                path: finding.field.to_string(),
-            })
-            .collect(),
+        findings: judgement.findings.iter().map(FindingRecord::from).collect(),
         origin: definition.origin.clone(),
         evidence,
         size: definition.bytes.len() as u64,

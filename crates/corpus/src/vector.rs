@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use gguf_spec::document::Document;
-use gguf_spec::judge::Class;
+use gguf_spec::field::Finding;
+use gguf_spec::judge::{Class, Verdict};
 use gguf_spec::profile::{Outcome, Profile};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -106,6 +107,28 @@ pub struct Evidence {
     /// The program that was seen to read the document, or `derived`; absent if no profile accepts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
+}
+
+impl From<&Finding> for FindingRecord {
+    fn from(finding: &Finding) -> Self {
+        Self {
+            rule: finding.rule.id.to_owned(),
+            start: finding.span.start,
+            end: finding.span.end,
+            path: finding.field.to_string(),
+        }
+    }
+}
+
+impl From<&Verdict> for Expectation {
+    fn from(verdict: &Verdict) -> Self {
+        let because = verdict.because.as_ref();
+        Self {
+            outcome: verdict.outcome.name().to_owned(),
+            stage: because.map(|finding| finding.rule.stage.name().to_owned()),
+            rule: because.map(|finding| finding.rule.id.to_owned()),
+        }
+    }
 }
 
 impl Vector {

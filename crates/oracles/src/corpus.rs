@@ -37,24 +37,10 @@ pub fn compare(entry: &Entry, judgement: &Judgement) -> Vec<Difference> {
     list.extend(first("class", &json!(vector.class), &json!(judgement.class().name())));
     for verdict in &judgement.verdicts {
         let id = verdict.profile.id();
-        let because = verdict.because.as_ref();
-        let actual = Expectation {
-            outcome: verdict.outcome.name().to_owned(),
-            stage: because.map(|finding| finding.rule.stage.name().to_owned()),
-            rule: because.map(|finding| finding.rule.id.to_owned()),
-        };
+        let actual = Expectation::from(verdict);
         list.extend(first(&format!("expect.{id}"), &as_json(vector.expect.get(&id)), &as_json(Some(&actual))));
     }
-    let findings: Vec<_> = judgement
-        .findings
-        .iter()
-        .map(|finding| FindingRecord {
-            rule: finding.rule.id.to_owned(),
-            start: finding.span.start,
-            end: finding.span.end,
-            path: finding.field.to_string(),
-        })
-        .collect();
+    let findings: Vec<_> = judgement.findings.iter().map(FindingRecord::from).collect();
     list.extend(first("findings", &as_json(Some(&vector.findings)), &as_json(Some(&findings))));
     let accepted = Profile::ALL.into_iter().any(|profile| judgement.accepts(profile));
     let document = judgement.document.as_ref().filter(|_| accepted);

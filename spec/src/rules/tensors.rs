@@ -139,9 +139,9 @@ rules! { TensorTable:
     }
     BYTES_WRAP "tensor.bytes.wrap" {
         "The elements of a row times the bytes of a block fit an unsigned 64-bit number."
-        why: "ggml 0.25.1 multiplies before it divides by the block size, so the size wraps: `[2^62]` of Q8_1 counts as no bytes, and whoever reads the tensor reads past the end of the data."
+        why: "A reader that multiplies before it divides by the block size gets a size that has nothing to do with the shape, and a check of the data against that size passes."
         fix: "The tensor table is damaged or hostile: do not load the file."
-        source: "ggml 0.25.1 run on such a file: it reads it in both modes; no file could hold such a tensor, so the document's data section cannot be met"
+        source: "ggml 0.25.1 run on such a file: it reads it in both modes, under valgrind without an invalid access; no file could hold such a tensor, so the document's data section cannot be met"
         says: Refuses, Accepts, Accepts;
         unusable: true;
     }

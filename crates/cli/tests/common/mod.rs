@@ -168,19 +168,8 @@ pub(crate) fn write_vector(
 ) {
     let bytes = fixture(file);
     let judgement = judge(&bytes, &Checks::all());
-    let expect: BTreeMap<_, _> = judgement
-        .verdicts
-        .iter()
-        .map(|verdict| {
-            let because = verdict.because.as_ref();
-            let expectation = Expectation {
-                outcome: verdict.outcome.name().to_owned(),
-                stage: because.map(|finding| finding.rule.stage.name().to_owned()),
-                rule: because.map(|finding| finding.rule.id.to_owned()),
-            };
-            (verdict.profile.id(), expectation)
-        })
-        .collect();
+    let expect: BTreeMap<_, _> =
+        judgement.verdicts.iter().map(|verdict| (verdict.profile.id(), Expectation::from(verdict))).collect();
     let accepted = expect.values().any(|expectation| expectation.outcome == "accept");
     let mut vector = Vector {
         id: id.to_owned(),
@@ -189,16 +178,7 @@ pub(crate) fn write_vector(
         rules: Rules { breaks: breaks.iter().map(|&rule| rule.to_owned()).collect(), keeps: Vec::new() },
         flags: Vec::new(),
         expect,
-        findings: judgement
-            .findings
-            .iter()
-            .map(|finding| FindingRecord {
-                rule: finding.rule.id.to_owned(),
-                start: finding.span.start,
-                end: finding.span.end,
-                path: finding.field.to_string(),
-            })
-            .collect(),
+        findings: judgement.findings.iter().map(FindingRecord::from).collect(),
         origin: Origin { kind: "rule".to_owned(), reference: None },
         evidence: Evidence { outcome: "derived".to_owned(), document: accepted.then(|| "derived".to_owned()) },
         size: bytes.len() as u64,
