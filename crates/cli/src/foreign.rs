@@ -1,6 +1,6 @@
 //! What a file is that is not GGUF: people point a checker at pointers, web pages and other formats.
 
-use crate::text::{grouped, quoted};
+use crate::text::{count, quoted};
 
 /// A file of another kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ fn git_lfs(head: &[u8], _: u64) -> Option<Foreign> {
     let text = String::from_utf8_lossy(&head[..head.len().min(1024)]);
     let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     let size = field("size ").and_then(|size| size.parse::<u64>().ok());
-    let stands_for = size.map_or_else(String::new, |size| format!(" for a file of {} bytes", grouped(size)));
+    let stands_for = size.map_or_else(String::new, |size| format!(" for a file of {}", count(size, "byte")));
     foreign(
         "git-lfs-pointer",
         format!("a git-lfs pointer{stands_for}, not the file itself: fetch it with `git lfs pull`"),

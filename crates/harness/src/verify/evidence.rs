@@ -21,7 +21,7 @@ pub struct Claim {
     pub sha256: String,
     /// Who was seen to do what the profiles of ggml are expected to do.
     pub outcome: String,
-    /// Who was seen to read the document, or `derived`; absent if no profile accepts.
+    /// Who was seen to read the document, or `derived`; absent if none is stated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<String>,
 }
@@ -29,8 +29,8 @@ pub struct Claim {
 impl Claim {
     /// The claim for a vector with which both profiles of ggml agreed.
     pub(crate) fn of(entry: &Entry, expected: &Expected, testimony: Option<&Testimony>) -> Self {
-        let read = Profile::ALL.iter().any(|&profile| expected.outcome(profile) == Outcome::Accept);
-        let document = read.then(|| {
+        let accepted = Profile::ALL.iter().any(|&profile| expected.outcome(profile) == Outcome::Accept);
+        let document = (accepted && entry.vector.document.is_some()).then(|| {
             if shown_by_ggml(entry, expected) {
                 format!("ggml {}", expected_ggml())
             } else if testimony.is_some_and(|testimony| testimony.sight == Sight::Agree) {
