@@ -1,6 +1,6 @@
 //! What each profile does with a file, and why.
 
-use crate::binary::{Decoded, NeedMore, Options, Source, decode_with};
+use crate::binary::{NeedMore, Options, Source, decode_with};
 use crate::document::Document;
 use crate::field::Finding;
 use crate::profile::{KeyLookup, Outcome, Profile};
@@ -191,14 +191,4 @@ pub fn verdict(profile: Profile, findings: &[Finding]) -> Verdict {
 pub fn outcome_until(profile: Profile, findings: &[Finding], stage: Stage) -> Outcome {
     let seen: Vec<Finding> = findings.iter().filter(|finding| finding.rule.stage <= stage).cloned().collect();
     verdict(profile, &seen).outcome
-}
-
-/// Decodes a whole file with the lookup of a profile.
-#[must_use]
-pub fn decode_for<'a>(bytes: &'a [u8], profile: Profile, checks: &Checks) -> Decoded<'a> {
-    let options = Options { checks: checks.clone(), lookup: profile.lookup() };
-    match decode_with(Source::whole(bytes), &options) {
-        Ok(decoded) => decoded,
-        Err(NeedMore { .. }) => unreachable!("the head is the whole input"),
-    }
 }

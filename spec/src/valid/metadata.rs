@@ -41,11 +41,6 @@ fn key_place(context: &Context<'_, '_>, i: usize, pair: &Pair) -> (std::ops::Ran
     (start..start + pair.key.bytes.len() as u64, Field::Kv(i, KvPart::Key))
 }
 
-/// Where the value of a pair starts.
-fn value_start(context: &Context<'_, '_>, i: usize, pair: &Pair) -> u64 {
-    context.places.pairs[i] + wide(context) + pair.key.bytes.len() as u64 + 4
-}
-
 fn check_key(context: &Context<'_, '_>, i: usize, pair: &Pair, report: &mut Report<'_>) {
     let key = &pair.key.bytes;
     let (span, field) = key_place(context, i, pair);
@@ -77,7 +72,7 @@ fn is_snake_case_path(key: &[u8]) -> bool {
 }
 
 fn check_value(context: &Context<'_, '_>, i: usize, pair: &Pair, report: &mut Report<'_>) {
-    let at = value_start(context, i, pair);
+    let at = context.value_start(i);
     let field = |part| Field::Kv(i, KvPart::Value(Vec::new(), part));
     match &pair.value {
         Value::Fixed(bytes) => {
@@ -203,7 +198,7 @@ fn check_utf8(
 fn check_alignment(context: &Context<'_, '_>, report: &mut Report<'_>) {
     let tree = context.tree;
     let Some((i, pair)) = alignment_pair(tree, context.options.lookup) else { return };
-    let at = value_start(context, i, pair);
+    let at = context.value_start(i);
     let type_at = at - 4;
     let found = |pair: &Pair| match ValueType::from_id(pair.type_id) {
         Some(ty) => ty.name().to_owned(),

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::binary::{Decoded, Options, Places};
+use crate::binary::{Decoded, Options, Places, string_size};
 use crate::field::{Field, Finding};
 use crate::limits::MAX_FINDINGS_PER_RULE;
 use crate::rules::{Checks, Rule};
@@ -71,6 +71,14 @@ struct Context<'c, 'a> {
     places: &'c Places,
     input: &'c dyn Input,
     options: &'c Options,
+}
+
+impl Context<'_, '_> {
+    /// Where the value of a pair starts.
+    fn value_start(&self, i: usize) -> u64 {
+        let key = &self.tree.metadata[i].key;
+        self.places.pairs[i] + string_size(key, self.tree.length_width() as u64) + 4
+    }
 }
 
 /// Collects findings of the rules that are looked at.

@@ -24,7 +24,7 @@ fn check_type(context: &Context<'_, '_>, i: usize, pair: &Pair, report: &mut Rep
     // The alignment is judged in the metadata stage.
     let Some(rule) = row.own_rule() else { return };
     if !has_type(pair, row.ty) {
-        let start = value_start(context, i) - 4;
+        let start = context.value_start(i) - 4;
         report.add(rule, start..start + 4, Field::Kv(i, KvPart::Type), row.ty.describe(), describe(pair));
     }
 }
@@ -43,11 +43,6 @@ fn describe(pair: &Pair) -> String {
         Value::Array(array) => format!("array of {}", name(array.type_id)),
         Value::Fixed(_) | Value::String(_) => name(pair.type_id),
     }
-}
-
-fn value_start(context: &Context<'_, '_>, i: usize) -> u64 {
-    let pair = &context.tree.metadata[i];
-    context.places.pairs[i] + context.tree.length_width() as u64 + pair.key.bytes.len() as u64 + 4
 }
 
 /// The pairs with this key.
@@ -88,7 +83,7 @@ fn check_architecture(context: &Context<'_, '_>, report: &mut Report<'_>) {
         let Value::String(name) = &pair.value else { continue };
         let right = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
         if name.bytes.is_empty() || !name.bytes.iter().all(right) {
-            let start = value_start(context, i) + context.tree.length_width() as u64;
+            let start = context.value_start(i) + context.tree.length_width() as u64;
             let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Whole));
             let span = start..start + name.bytes.len() as u64;
             report.add(&semantics::ARCHITECTURE_CHARSET, span, field, "letters a-z and digits", printable(&name.bytes));
@@ -100,7 +95,7 @@ fn check_languages(context: &Context<'_, '_>, report: &mut Report<'_>) {
     let Some((i, languages)) = array(context, "general.languages", ValueType::String) else { return };
     let Elements::Strings(strings) = &languages.elements else { return };
     let wide = context.tree.length_width() as u64;
-    let mut at = value_start(context, i) + 4 + wide;
+    let mut at = context.value_start(i) + 4 + wide;
     for (j, string) in strings.iter().enumerate() {
         let start = at + wide;
         at = start + string.bytes.len() as u64;
@@ -119,7 +114,7 @@ fn check_tokenizer(context: &Context<'_, '_>, report: &mut Report<'_>) {
         if let (Some(tokens), Some((i, array))) = (tokens, array(context, key, ty))
             && array.len != tokens
         {
-            let start = value_start(context, i) + 4;
+            let start = context.value_start(i) + 4;
             let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Len));
             report.add(
                 rule,
@@ -137,7 +132,7 @@ fn check_tokenizer(context: &Context<'_, '_>, report: &mut Report<'_>) {
     let Elements::Fixed(bytes) = &types.elements else { return };
     let value = |chunk: &[u8]| context.tree.byte_order.number(chunk);
     if let Some(j) = bytes.chunks(4).position(|chunk| !(1..=6).contains(&value(chunk))) {
-        let start = value_start(context, i) + 4 + wide + 4 * j as u64;
+        let start = context.value_start(i) + 4 + wide + 4 * j as u64;
         let chunk = &bytes[4 * j..];
         let found = u32::try_from(value(&chunk[..chunk.len().min(4)])).unwrap_or(0).cast_signed();
         let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Elements));
