@@ -18,12 +18,12 @@ pub mod input;
 pub mod numbers;
 pub mod probe;
 pub mod run;
-pub mod table;
-pub mod text;
 pub mod ui;
 pub mod vector;
 pub mod walk;
 pub mod what;
+
+pub use assay_report::{table, text};
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;

@@ -3,23 +3,12 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use anstyle::{AnsiColor, Style};
+use anstyle::Style;
 use gguf_spec::profile::Outcome;
 
 use crate::text::steers;
 
-/// A title, a path, the thing that is spoken of.
-pub const BOLD: Style = Style::new().bold();
-/// What can be skipped on a first reading.
-pub const DIM: Style = Style::new().dimmed();
-/// An error.
-pub const ERROR: Style = AnsiColor::Red.on_default().bold();
-/// A warning.
-pub const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-/// All is well.
-pub const GOOD: Style = AnsiColor::Green.on_default();
-/// The id of a rule, of a vector or of a profile.
-pub const ID: Style = AnsiColor::Cyan.on_default();
+pub use assay_report::style::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
 
 /// The style of what an authority does.
 #[must_use]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::ui::BOLD;
+use crate::style::BOLD;
 
 /// How a column is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
