@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "MODE")]
     mode: Wanted,
 
-    /// Say only whether the library reads the file, not what it reads
+    /// Say only whether the library reads the file, not what it reads: any release can be asked
     #[arg(long)]
     outcome_only: bool,
 
@@ -62,7 +62,8 @@ pub fn run(args: &Args) -> ExitCode {
 }
 
 fn about(args: &Args, out: &mut dyn Write) -> ExitCode {
-    let (line, exit) = match probe::about_ggml(&args.ggml) {
+    let seen = if args.outcome_only { probe::about_release(&args.ggml) } else { probe::about_ggml(&args.ggml) };
+    let (line, exit) = match seen {
         Ok(about) => (about.to_json(), Exit::Fine),
         Err(error) => (Reply::Error { message: error.to_string() }.to_json(), Exit::Unreadable),
     };

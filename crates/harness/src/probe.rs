@@ -14,7 +14,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use assay_providers::ggml::{self, Answer, Library, Mode, TypeRow};
+use assay_providers::ggml::{self, Answer, Library, Mode, Reads, Release, TypeRow};
 use gguf_spec::document::Document;
 use serde_json::{Value as Json, json};
 
@@ -153,37 +153,56 @@ pub enum Question {
 ///
 /// If the output does not take it.
 pub fn ggml(directory: &Path, mode: Mode, question: Question, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
-    let reply = match Library::load(directory) {
-        // The library says "failed to open" and "refused" in the same way.
-        Ok(library) => match std::fs::File::open(file) {
-            Ok(_) => read(&library, mode, question, file, out)?,
-            Err(error) => Reply::Error { message: format!("{}: cannot be read: {error}", file.display()) },
-        },
-        Err(error) => Reply::Error { message: error.to_string() },
+    // The library says "failed to open" and "refused" in the same way.
+    let reply = match std::fs::File::open(file) {
+        Err(error) => Reply::Error { message: format!("{}: cannot be read: {error}", file.display()) },
+        Ok(_) => match question {
+            Question::Outcome => reads(directory, mode, file),
+            Question::Document => read(directory, mode, file, out)?,
+        }
+        .unwrap_or_else(|error| Reply::Error { message: error.to_string() }),
     };
     say(&reply, out)?;
     Ok(reply)
 }
 
-fn read(library: &Library, mode: Mode, question: Question, file: &Path, out: &mut dyn Write) -> io::Result<Reply> {
+/// Whether any release of the library reads a file.
+fn reads(directory: &Path, mode: Mode, file: &Path) -> Result<Reply, ggml::Error> {
+    Ok(match Release::load(directory)?.reads(file, mode)? {
+        Reads::Yes => Reply::Opened,
+        Reads::No(message) => Reply::Refuse { message },
+    })
+}
+
+/// Whether the library reads a file, and what it reads.
+fn read(directory: &Path, mode: Mode, file: &Path, out: &mut dyn Write) -> io::Result<Result<Reply, ggml::Error>> {
+    let library = match Library::load(directory) {
+        Ok(library) => library,
+        Err(error) => return Ok(Err(error)),
+    };
     let file = match library.read(file, mode) {
         Ok(Answer::Accept(file)) => file,
-        Ok(Answer::Refuse(message)) => return Ok(Reply::Refuse { message }),
-        Err(error) => return Ok(Reply::Error { message: error.to_string() }),
+        Ok(Answer::Refuse(message)) => return Ok(Ok(Reply::Refuse { message })),
+        Err(error) => return Ok(Err(error)),
     };
-    if question == Question::Outcome {
-        return Ok(Reply::Opened);
-    }
     say(&Reply::Opened, out)?;
-    Ok(match file.document() {
-        Ok(document) => Reply::Accept { document, unseen: Vec::new() },
-        Err(error) => Reply::Error { message: error.to_string() },
-    })
+    Ok(file.document().map(|document| Reply::Accept { document, unseen: Vec::new() }))
 }
 
 fn say(reply: &Reply, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}", reply.to_json())?;
     out.flush()
+}
+
+/// The version of any release of ggml, without a table of types; empty where the release has no
+/// function that says it. Runs in the child.
+///
+/// # Errors
+///
+/// [`ggml::Error`] if the library cannot be loaded.
+pub fn about_release(directory: &Path) -> Result<About, ggml::Error> {
+    let version = Release::load(directory)?.version().unwrap_or_default();
+    Ok(About { version, types: Vec::new() })
 }
 
 /// The version and the type table of the ggml library of a directory. Runs in the child.

@@ -34,22 +34,22 @@ struct InitParams {
 
 type LogCallback = extern "C" fn(level: c_int, text: *const c_char, user_data: *mut c_void);
 
-/// Declares the table of functions and how it is filled from a library.
+/// Declares a table of functions and how it is filled from a library.
 macro_rules! functions {
-    ($($name:ident: fn($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The functions, by the names they have in C.
-        struct Functions {
+    ($(#[$doc:meta])* $table:ident: $($name:ident: fn($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
+        $(#[$doc])*
+        struct $table {
             $($name: unsafe extern "C" fn($($arg: $ty),*) $(-> $ret)?,)*
         }
 
-        impl Functions {
+        impl $table {
             fn find(library: &libloading::Library, path: &Path) -> Result<Self, Error> {
                 Ok(Self {
                     $($name: {
                         let symbol = concat!(stringify!($name), "\0").as_bytes();
                         // SAFETY: the library is ggml (see the head of this file), so the symbol is
                         // a function with this signature. The pointer is called only through a
-                        // `Library`, which keeps the shared library loaded.
+                        // `Release`, which keeps the shared library loaded.
                         let found = unsafe { library.get(symbol) };
                         *found.map_err(|_| Error::Symbol { path: path.to_owned(), symbol: stringify!($name) })?
                     },)*
@@ -60,14 +60,27 @@ macro_rules! functions {
 }
 
 functions! {
-    ggml_version: fn() -> *const c_char;
+    /// What opens a file. These have had the same signatures since GGUF version 3 was new, and every
+    /// release since late 2024 has them in its base library.
+    Opening:
     ggml_log_set: fn(callback: Option<LogCallback>, user_data: *mut c_void);
     ggml_free: fn(ctx: *mut GgmlContext);
+    gguf_init_from_file: fn(path: *const c_char, params: InitParams) -> *mut GgufContext;
+    gguf_free: fn(ctx: *mut GgufContext);
+}
+
+functions! {
+    /// What names the release; older ones do not.
+    Naming:
+    ggml_version: fn() -> *const c_char;
+}
+
+functions! {
+    /// What shows a file and the table of types, in the signatures of ggml 0.25.
+    Showing:
     ggml_type_name: fn(ty: c_int) -> *const c_char;
     ggml_blck_size: fn(ty: c_int) -> i64;
     ggml_type_size: fn(ty: c_int) -> usize;
-    gguf_init_from_file: fn(path: *const c_char, params: InitParams) -> *mut GgufContext;
-    gguf_free: fn(ctx: *mut GgufContext);
     gguf_get_version: fn(ctx: *const GgufContext) -> u32;
     gguf_get_alignment: fn(ctx: *const GgufContext) -> usize;
     gguf_get_data_offset: fn(ctx: *const GgufContext) -> usize;
@@ -91,15 +104,17 @@ functions! {
 const TYPE_STRING: c_int = 8;
 const TYPE_ARRAY: c_int = 9;
 
-/// ggml's base library, loaded. Its log goes to this crate from then on.
-pub struct Library {
-    functions: Functions,
+/// ggml's base library of any release since late 2024, loaded: it tells whether it reads a file. Its
+/// log goes to this crate from then on.
+pub struct Release {
+    opening: Opening,
+    naming: Option<Naming>,
     path: PathBuf,
     /// Last, so that the functions go before what they point into.
-    _library: libloading::Library,
+    library: libloading::Library,
 }
 
-impl Library {
+impl Release {
     /// Loads the base library from a directory.
     ///
     /// The directory is trusted: code of the library runs in this process.
@@ -117,11 +132,12 @@ impl Library {
             let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
             Error::Load { path: path.clone(), reason }
         })?;
-        let functions = Functions::find(&library, &path)?;
+        let opening = Opening::find(&library, &path)?;
+        let naming = Naming::find(&library, &path).ok();
         // SAFETY: the callback is a static function, so it outlives the library, and it does not use
         // the user data, which is null.
-        unsafe { (functions.ggml_log_set)(Some(on_log), ptr::null_mut()) };
-        Ok(Self { functions, path, _library: library })
+        unsafe { (opening.ggml_log_set)(Some(on_log), ptr::null_mut()) };
+        Ok(Self { opening, naming, path, library })
     }
 
     /// The file the library was loaded from.
@@ -130,12 +146,82 @@ impl Library {
         &self.path
     }
 
+    /// The version of ggml, such as `0.25.1`; `None` from a release that has no such function, as
+    /// those before August 2025.
+    #[must_use]
+    pub fn version(&self) -> Option<String> {
+        let naming = self.naming.as_ref()?;
+        // SAFETY: takes nothing and returns a string literal of the library.
+        let version = unsafe { text((naming.ggml_version)()) };
+        Some(String::from_utf8_lossy(&version).into_owned())
+    }
+
+    /// Opens a file; `None` if the library refuses it.
+    pub(super) fn open(&self, file: &Path, mode: Mode) -> Result<Option<Opened<'_>>, Error> {
+        let path = c_path(file).ok_or_else(|| Error::Path { path: file.to_owned() })?;
+        let mut tensors: *mut GgmlContext = ptr::null_mut();
+        let params = InitParams { no_alloc: mode == Mode::Header, ctx: &raw mut tensors };
+        // SAFETY: the path ends with a NUL and lives until after the call; `ctx` points to a place
+        // that the call may write and does not keep.
+        let gguf = unsafe { (self.opening.gguf_init_from_file)(path.as_ptr(), params) };
+        if gguf.is_null() {
+            return Ok(None);
+        }
+        Ok(Some(Opened { opening: &self.opening, gguf, tensors, library: PhantomData }))
+    }
+}
+
+/// A file that the library has read; closed when dropped.
+pub(super) struct Opened<'l> {
+    opening: &'l Opening,
+    gguf: *mut GgufContext,
+    tensors: *mut GgmlContext,
+    library: PhantomData<&'l Release>,
+}
+
+impl Drop for Opened<'_> {
+    fn drop(&mut self) {
+        // SAFETY: both came from `gguf_init_from_file` and are freed once; the second may be null,
+        // which `ggml_free` takes.
+        unsafe {
+            (self.opening.gguf_free)(self.gguf);
+            (self.opening.ggml_free)(self.tensors);
+        }
+    }
+}
+
+/// ggml's base library, loaded, of a release whose interface shows what it has read: 0.25.
+pub struct Library {
+    functions: Showing,
+    release: Release,
+}
+
+impl Library {
+    /// Loads the base library from a directory, as [`Release::load`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Load`] if it cannot be loaded, [`Error::Symbol`] if it lacks a function.
+    pub fn load(directory: &Path) -> Result<Self, Error> {
+        let release = Release::load(directory)?;
+        let functions = Showing::find(&release.library, &release.path)?;
+        if release.naming.is_none() {
+            return Err(Error::Symbol { path: release.path, symbol: "ggml_version" });
+        }
+        Ok(Self { functions, release })
+    }
+
+    /// The file the library was loaded from.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.release.path()
+    }
+
     /// The version of ggml, such as `0.25.1`.
     #[must_use]
     pub fn version(&self) -> String {
-        // SAFETY: takes nothing and returns a string literal of the library.
-        let version = unsafe { text((self.functions.ggml_version)()) };
-        String::from_utf8_lossy(&version).into_owned()
+        // `load` has seen that it is there.
+        self.release.version().unwrap_or_default()
     }
 
     /// ggml's own row for a tensor type: name, block size in elements, block size in bytes.
@@ -151,36 +237,17 @@ impl Library {
 
     /// Opens a file; `None` if the library refuses it.
     pub(super) fn open(&self, file: &Path, mode: Mode) -> Result<Option<Context<'_>>, Error> {
-        let path = c_path(file).ok_or_else(|| Error::Path { path: file.to_owned() })?;
-        let mut tensors: *mut GgmlContext = ptr::null_mut();
-        let params = InitParams { no_alloc: mode == Mode::Header, ctx: &raw mut tensors };
-        // SAFETY: the path ends with a NUL and lives until after the call; `ctx` points to a place
-        // that the call may write and does not keep.
-        let gguf = unsafe { (self.functions.gguf_init_from_file)(path.as_ptr(), params) };
-        if gguf.is_null() {
-            return Ok(None);
-        }
-        Ok(Some(Context { functions: &self.functions, gguf, tensors, library: PhantomData }))
+        let opened = self.release.open(file, mode)?;
+        Ok(opened.map(|opened| Context { functions: &self.functions, gguf: opened.gguf, _opened: opened }))
     }
 }
 
-/// A file that the library has read.
+/// A file that the library has read, and the functions that show it.
 pub(super) struct Context<'l> {
-    functions: &'l Functions,
+    functions: &'l Showing,
+    /// That of `_opened`, which keeps it alive.
     gguf: *mut GgufContext,
-    tensors: *mut GgmlContext,
-    library: PhantomData<&'l Library>,
-}
-
-impl Drop for Context<'_> {
-    fn drop(&mut self) {
-        // SAFETY: both came from `gguf_init_from_file` and are freed once; the second may be null,
-        // which `ggml_free` takes.
-        unsafe {
-            (self.functions.gguf_free)(self.gguf);
-            (self.functions.ggml_free)(self.tensors);
-        }
-    }
+    _opened: Opened<'l>,
 }
 
 /// The safety argument shared by all blocks below: `self.gguf` is the live, non-null context that

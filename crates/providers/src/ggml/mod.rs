@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use gguf_spec::document::Document;
 
-pub use abi::Library;
+pub use abi::{Library, Release};
 pub use types::{TypeDifference, TypeRow, type_differences};
 
 /// How `gguf_init_from_file` is called.
@@ -42,6 +42,15 @@ impl Mode {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
+}
+
+/// Whether the library reads a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// It does.
+    Yes,
+    /// It returned no context. The message is what it logged, which may be nothing.
+    No(String),
 }
 
 /// What the library answered.
@@ -77,7 +86,7 @@ pub enum Error {
         /// What the loader of the system says.
         reason: String,
     },
-    /// A function is missing: a version of ggml from before early 2025, or another library.
+    /// A function is missing: another release of ggml than is supported, or another library.
     #[error("{path}: has no function {symbol}: not a ggml library of the supported versions")]
     Symbol {
         /// Which file.
@@ -108,6 +117,21 @@ pub fn library_name() -> &'static str {
         "libggml-base.dylib"
     } else {
         "libggml-base.so"
+    }
+}
+
+impl Release {
+    /// Reads a file with the library, and closes it. The process ends if the library aborts.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Path`] if the path cannot be given to the library. A refusal is not an error.
+    pub fn reads(&self, file: &Path, mode: Mode) -> Result<Reads, Error> {
+        log::take();
+        Ok(match self.open(file, mode)? {
+            Some(_) => Reads::Yes,
+            None => Reads::No(log::take()),
+        })
     }
 }
 
