@@ -4,6 +4,7 @@
 //! the chapters:
 //!
 //! - [`types`], [`limits`], [`profile`], [`rules`]: the tables every other place derives from;
+//! - [`input`]: bytes that need not lie in memory;
 //! - [`syntax`]: the raw tree, able to express broken files;
 //! - [`binary`]: bytes to tree and back, with the place of every field;
 //! - [`valid`]: the rules applied to a tree;
@@ -25,6 +26,7 @@ pub mod binary;
 pub mod document;
 pub mod field;
 pub mod generate;
+pub mod input;
 pub mod judge;
 pub mod limits;
 pub mod profile;
