@@ -16,6 +16,10 @@
 //! - [`corpus`]: the specification says of every vector what the vector says;
 //! - [`mutation`]: a reader that does not know a rule is caught by a vector.
 //!
+//! Judgements on readers:
+//!
+//! - [`mod@reader`]: the fast reader does what the specification says of any bytes.
+//!
 //! And what they are applied to, and held to:
 //!
 //! - [`cases`]: files drawn from a number; [`hostile`]: files made to exhaust a reader;
@@ -34,6 +38,7 @@ pub mod hostile;
 pub mod mutation;
 pub mod places;
 pub mod profiles;
+pub mod reader;
 pub mod round_trip;
 pub mod rules;
 

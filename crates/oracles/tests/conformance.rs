@@ -15,7 +15,7 @@ use std::time::Instant;
 use assay_corpus::recipes::{RECIPES, Recipe};
 use assay_corpus::store::Entry;
 use assay_oracles::mutation::{self, Report, objects};
-use assay_oracles::{Holds, any_file, cases, corpus::judge_entry, hostile, places, round_trip, rules};
+use assay_oracles::{Holds, any_file, cases, corpus::judge_entry, hostile, places, reader, round_trip, rules};
 use gguf_spec::binary::Source;
 use gguf_spec::generate::{breaking, large, valid};
 use gguf_spec::judge::{Judgement, judge_findings};
@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         };
         trials.push(Trial::test(format!("conformance::corpus::{group}::{id}"), run(as_expected)));
         trials.push(Trial::test(format!("conformance::roundtrip::{id}"), run(comes_back)));
+        trials.push(Trial::test(format!("conformance::reader::{id}"), run(is_read_as_specified)));
     }
     for rule in catalogue() {
         let corpus = Arc::clone(&corpus);
@@ -109,6 +110,11 @@ fn comes_back(entry: &Entry) -> Holds {
     places::tile(&input, base)
 }
 
+/// The fast reader reads a vector, whole and in pieces, as the specification says.
+fn is_read_as_specified(entry: &Entry) -> Holds {
+    reader::any_file(&entry.bytes)
+}
+
 /// A rule has a vector that breaks it and is refused for it, a near miss that keeps it and is accepted,
 /// and a reader that does not know it is caught. Rules in the shadow of another are on the list, and a
 /// recipe makes a file that separates the two.
@@ -156,7 +162,7 @@ fn recipe_breaking(rule: &Rule) -> Option<&'static Recipe> {
 type Property = fn() -> Holds;
 
 /// What holds of files drawn from a seed.
-const PROPERTIES: [(&str, Property); 7] = [
+const PROPERTIES: [(&str, Property); 9] = [
     ("any_file", || seed::each_case(8_000, |case| any_file(&case.bytes))),
     ("embedded_files_come_back", || {
         seed::each_case(10_000, |case| {
@@ -188,6 +194,8 @@ const PROPERTIES: [(&str, Property); 7] = [
         })
     }),
     ("hostile_files", hostile_files),
+    ("reader_does_as_specified", || seed::each_case(20_000, |case| reader::any_file(&case.bytes))),
+    ("reader_of_files_cut_anywhere", files_cut_anywhere),
     ("generated_files_catch_readers_without_a_rule", generated_files_catch),
 ];
 
@@ -196,9 +204,18 @@ fn hostile_files() -> Holds {
     let large = hostile::FAMILIES.iter().map(|family| (family.name.to_owned(), family.file(20_000)));
     let deep = [32, 33, 4000].map(|depth| (format!("{depth} arrays in one another"), hostile::nested(3, depth)));
     for (name, bytes) in hostile::declared().into_iter().chain(large).chain(deep) {
-        any_file(&bytes).map_err(|reason| format!("{name}: {reason}"))?;
+        any_file(&bytes).and_then(|()| reader::any_file(&bytes)).map_err(|reason| format!("{name}: {reason}"))?;
     }
     Ok(())
+}
+
+/// Small files of every kind, cut at every length.
+fn files_cut_anywhere() -> Holds {
+    seed::each_case(60, |case| {
+        (0..case.bytes.len().min(2_000)).try_for_each(|len| {
+            reader::as_specified(&case.bytes[..len]).map_err(|reason| format!("the first {len} bytes: {reason}"))
+        })
+    })
 }
 
 /// Files made to break each rule catch readers without one, like the vectors.

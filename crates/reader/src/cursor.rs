@@ -59,6 +59,7 @@ impl ByteOrder {
 }
 
 /// Why bytes could not be taken.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Short {
     /// The file ends before them.
     Missing,

@@ -21,10 +21,7 @@ pub(crate) fn check(
     if tensors.is_empty() {
         return Ok(());
     }
-    check_memory(cursor, tensors, place, first);
-    if !first.any() {
-        check_extents(cursor, tensors, place, first);
-    }
+    check_presence(cursor, tensors, place, first);
     first.settle()?;
     check_final_padding(cursor, tensors, place, first);
     if first.wants(&data::PADDING_ZERO) {
@@ -33,27 +30,13 @@ pub(crate) fn check(
     first.settle()
 }
 
-/// The bytes of a field in the table.
-fn offset_span(cursor: &Cursor<'_>, tensor: &TensorPlace) -> std::ops::Range<u64> {
-    let at = tensor.type_at(cursor.head, cursor.order) as u64 + 4;
-    at..at + 8
-}
-
-fn check_memory(cursor: &Cursor<'_>, tensors: &[TensorPlace], place: &DataPlace, first: &mut First) {
-    let overhead = GGML_TENSOR_OVERHEAD.saturating_mul(tensors.len() as u64 + 1);
-    let field = || Field::Tensor(0, TensorPart::Offset);
-    let declared = || count(place.total, "byte");
-    match place.total.checked_add(overhead) {
-        None => {
-            let texts = || ("a size that leaves room for bookkeeping".to_owned(), declared());
-            first.offer(&data::CONTEXT_SIZE, offset_span(cursor, &tensors[0]), field, texts);
-        }
-        Some(needed) if needed > GGML_ADDRESS_SPACE && place.total > cursor.len.saturating_sub(place.start) => {
-            let texts = || ("no more data than the file holds".to_owned(), declared());
-            first.offer(&data::MEMORY, offset_span(cursor, &tensors[0]), field, texts);
-        }
-        Some(_) => {}
-    }
+/// The first tensor of which the file has not all bytes.
+fn first_missing(cursor: &Cursor<'_>, tensors: &[TensorPlace], place: &DataPlace) -> Option<usize> {
+    let missing = |tensor: &TensorPlace| {
+        // What ggml takes for empty has no bytes to miss.
+        tensor.takes(place.alignment) > 0 && end_of(cursor, tensor, place).is_none_or(|end| end > cursor.len)
+    };
+    tensors.iter().position(missing)
 }
 
 /// The end of a tensor's data in the file.
@@ -61,27 +44,40 @@ fn end_of(cursor: &Cursor<'_>, tensor: &TensorPlace, place: &DataPlace) -> Optio
     place.start.checked_add(tensor.offset(cursor.head, cursor.order))?.checked_add(tensor.size)
 }
 
-fn check_extents(cursor: &Cursor<'_>, tensors: &[TensorPlace], place: &DataPlace, first: &mut First) {
-    for (i, tensor) in tensors.iter().enumerate() {
-        if end_of(cursor, tensor, place).is_none_or(|end| end > cursor.len) {
-            let texts = || (format!("{} in the file", count(tensor.size, "byte")), "fewer".to_owned());
-            let field = || Field::Tensor(i, TensorPart::Offset);
-            first.offer(&data::EXTENT, offset_span(cursor, tensor), field, texts);
-            return;
+fn check_presence(cursor: &Cursor<'_>, tensors: &[TensorPlace], place: &DataPlace, first: &mut First) {
+    let Some(i) = first_missing(cursor, tensors, place) else { return };
+    let mut offer = |rule, expected: &str| {
+        let at = tensors[i].type_at(cursor.head, cursor.order) as u64 + 4;
+        let there = cursor.len.saturating_sub(place.start);
+        let actual = || format!("{} of data, {there} of them there", count(place.total, "byte"));
+        let field = || Field::Tensor(i, TensorPart::Offset);
+        first.offer(rule, at..at + 8, field, || (expected.to_owned(), actual()));
+    };
+    // ggml asks for memory for tensors that lie end to end: others it has refused.
+    if place.end_to_end {
+        let overhead = GGML_TENSOR_OVERHEAD.saturating_mul(tensors.len() as u64 + 1);
+        match place.total.checked_add(overhead) {
+            None => return offer(&data::CONTEXT_SIZE, "a size that leaves room for bookkeeping"),
+            Some(needed) if needed > GGML_ADDRESS_SPACE => {
+                return offer(&data::MEMORY, "all bytes, or at most 4 GiB declared");
+            }
+            Some(_) => {}
         }
     }
+    offer(&data::EXTENT, "all bytes of the tensor");
 }
 
 fn check_final_padding(cursor: &Cursor<'_>, tensors: &[TensorPlace], place: &DataPlace, first: &mut First) {
     let Some(end) = place.start.checked_add(place.total) else { return };
     if end > cursor.len {
-        let last = tensors.iter().rposition(|tensor| tensor.size > 0).unwrap_or(0);
+        let last = tensors.len() - 1;
         let texts = || (format!("{} of padding more", count(end - cursor.len, "byte")), "the end".to_owned());
         first.offer(&data::FINAL_PADDING, cursor.len..cursor.len, || Field::DataPadding(last), texts);
     }
 }
 
-/// The padding of each tensor but the last one in the file.
+/// The padding of each tensor but the last one in the file. Bytes that are data of another tensor, which
+/// overlaps the first, are no padding.
 fn check_padding(
     cursor: &Cursor<'_>,
     tensors: &[TensorPlace],
@@ -89,18 +85,26 @@ fn check_padding(
     input: &dyn Input,
     first: &mut First,
 ) -> Result<(), Halt> {
-    let offset = |i: &usize| tensors[*i].offset(cursor.head, cursor.order);
+    let offset = |i: usize| tensors[i].offset(cursor.head, cursor.order);
     let mut order: Vec<usize> = Vec::with_capacity(tensors.len());
-    order.extend(0..tensors.len());
-    order.sort_by_key(offset);
-    for pair in order.windows(2) {
-        let (i, next) = (pair[0], offset(&pair[1]));
-        let end = offset(&i) + tensors[i].size;
-        let Some(padded) = pad(end, place.alignment) else { continue };
-        if let Some((at, byte)) = first_not_zero(input, place.start + end, place.start + padded.min(next))? {
+    order.extend((0..tensors.len()).filter(|&i| tensors[i].size > 0));
+    order.sort_by_key(|&i| offset(i));
+    // The tensor that reaches furthest, and how far.
+    let mut furthest: Option<(usize, u64)> = None;
+    for &i in &order {
+        let start = offset(i);
+        if let Some((before, end)) = furthest
+            && end < start
+            && let Some(padded) = pad(end, place.alignment)
+            && let Some((at, byte)) = first_not_zero(input, place.start + end, place.start + padded.min(start))?
+        {
             let texts = || ("0".to_owned(), byte.to_string());
-            first.offer(&data::PADDING_ZERO, at..at + 1, || Field::DataPadding(i), texts);
+            first.offer(&data::PADDING_ZERO, at..at + 1, || Field::DataPadding(before), texts);
             break;
+        }
+        let end = start + tensors[i].size;
+        if furthest.is_none_or(|(_, before)| end > before) {
+            furthest = Some((i, end));
         }
     }
     Ok(())

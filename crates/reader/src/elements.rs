@@ -87,8 +87,10 @@ pub(crate) fn array(cursor: &mut Cursor<'_>, pair: usize, first: &mut First) -> 
 /// Element type and length.
 fn begin(cursor: &mut Cursor<'_>, pair: usize, stack: &Stack, first: &mut First) -> Result<(ValueType, u64), Halt> {
     let field = |part| stack.field(pair, part);
+    // What is cut is judged by that alone, so that both are read before either is judged.
     let id = cursor.u32_field(&metadata::ARRAY_TRUNCATED, || field(ValuePart::ElementType))?;
     let type_span = cursor.before(4);
+    let len = cursor.u64_field(&metadata::ARRAY_TRUNCATED, || field(ValuePart::Len))?;
     let Some(ty) = ValueType::from_id(id) else {
         let rule = &metadata::ARRAY_TYPE_KNOWN;
         return Err(end(rule, type_span, field(ValuePart::ElementType), "0 to 12", id.to_string()));
@@ -106,7 +108,6 @@ fn begin(cursor: &mut Cursor<'_>, pair: usize, stack: &Stack, first: &mut First)
             || ("a type other than array".to_owned(), "9, array".to_owned()),
         );
     }
-    let len = cursor.u64_field(&metadata::ARRAY_TRUNCATED, || field(ValuePart::Len))?;
     if len > cursor.left() / least_size(ty) {
         return Err(cursor.overrun(
             Short::Missing,

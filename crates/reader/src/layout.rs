@@ -19,6 +19,8 @@ pub(crate) struct DataPlace {
     pub(crate) alignment: u64,
     /// The padded size of all tensors, in 64 bits that wrap.
     pub(crate) total: u64,
+    /// Whether the tensors lie end to end, in table order.
+    pub(crate) end_to_end: bool,
 }
 
 /// `n` rounded up to a multiple of the alignment, if that fits 64 bits.
@@ -37,7 +39,7 @@ pub(crate) fn check(
     let table_end = cursor.here();
     // The table is in memory and the alignment has 32 bits.
     let start = pad(table_end, alignment).unwrap_or(u64::MAX);
-    let total = check_table(cursor, tensors, alignment, first);
+    let (total, end_to_end) = check_table(cursor, tensors, alignment, first);
     first.settle()?;
     if !tensors.is_empty() && start > cursor.len {
         let texts = || (count(start - table_end, "byte"), count(cursor.len - table_end, "byte"));
@@ -49,13 +51,14 @@ pub(crate) fn check(
         first.offer(&layout::PADDING_ZERO, at..at + 1, || Field::Padding, texts);
     }
     first.settle()?;
-    Ok(DataPlace { table_end, start, alignment, total })
+    Ok(DataPlace { table_end, start, alignment, total, end_to_end })
 }
 
-/// The rules on single tensors; gives the sum of the padded sizes.
-fn check_table(cursor: &Cursor<'_>, tensors: &[TensorPlace], alignment: u64, first: &mut First) -> u64 {
+/// The rules on single tensors; gives the sum of the padded sizes, and whether the tensors lie end to end.
+fn check_table(cursor: &Cursor<'_>, tensors: &[TensorPlace], alignment: u64, first: &mut First) -> (u64, bool) {
     let (head, order) = (cursor.head, cursor.order);
     let mut total: u64 = 0;
+    let mut end_to_end = true;
     for (i, tensor) in tensors.iter().enumerate() {
         let type_at = tensor.type_at(head, order) as u64;
         let offset = tensor.offset(head, order);
@@ -71,12 +74,14 @@ fn check_table(cursor: &Cursor<'_>, tensors: &[TensorPlace], alignment: u64, fir
             first.offer(&layout::OFFSET_ALIGNED, at.clone(), field(TensorPart::Offset), texts);
         }
         if offset != total {
+            end_to_end = false;
             let texts = || (total.to_string(), offset.to_string());
             first.offer(&layout::OFFSET_CONTIGUOUS, at, field(TensorPart::Offset), texts);
         }
         match total.checked_add(padded.unwrap_or(0)) {
             Some(sum) => total = sum,
             None => {
+                end_to_end = false;
                 let texts = || ("a sum of sizes below 2^64".to_owned(), count(tensor.size, "more byte"));
                 first.offer(&layout::TOTAL_RANGE, type_at..type_at + 4, field(TensorPart::Type), texts);
             }
@@ -85,7 +90,7 @@ fn check_table(cursor: &Cursor<'_>, tensors: &[TensorPlace], alignment: u64, fir
             break;
         }
     }
-    total
+    (total, end_to_end)
 }
 
 /// How many bytes are read at once.

@@ -68,11 +68,30 @@ fn read_header(cursor: &mut Cursor<'_>, file: &mut File<'_>, first: &mut First) 
     let little = u32::from_le_bytes(word);
     if little != 0 && little & 0xFFFF == 0 {
         cursor.order = ByteOrder::Big;
+    }
+    file.order = cursor.order;
+    file.version = cursor.order.u32(word);
+    // A header that is cut is judged by that alone, so that all of it is read before any of it is judged.
+    let mut count = |field| {
+        if file.version == 1 {
+            cursor.u32_field(truncated, || field).map(u64::from)
+        } else {
+            cursor.u64_field(truncated, || field)
+        }
+    };
+    file.tensor_count = count(Field::TensorCount)?;
+    file.kv_count = count(Field::KvCount)?;
+    check_header(cursor, file, first);
+    // Other versions than 2 and 3 count for everybody: lengths have 64 bits from here on.
+    first.settle()
+}
+
+fn check_header(cursor: &Cursor<'_>, file: &File<'_>, first: &mut First) {
+    if file.order == ByteOrder::Big {
         let texts = || ("little-endian".to_owned(), "big-endian".to_owned());
         first.offer(&header::BYTE_ORDER, 4..8, || Field::Version, texts);
     }
-    let version = cursor.order.u32(word);
-    let rule = match version {
+    let rule = match file.version {
         0 => Some(&header::VERSION_ZERO),
         1 => Some(&header::VERSION_1),
         2 => Some(&header::VERSION_2),
@@ -80,28 +99,18 @@ fn read_header(cursor: &mut Cursor<'_>, file: &mut File<'_>, first: &mut First) 
         _ => Some(&header::VERSION_FUTURE),
     };
     if let Some(rule) = rule {
-        first.offer(rule, 4..8, || Field::Version, || (VERSION.to_string(), version.to_string()));
+        first.offer(rule, 4..8, || Field::Version, || (VERSION.to_string(), file.version.to_string()));
     }
-    // Other versions than 2 and 3 count for everybody, so that counts have 64 bits from here on.
-    first.settle()?;
-
-    let tensor_count = cursor.u64_field(truncated, || Field::TensorCount)?;
-    if tensor_count > GGML_MAX_TENSORS {
-        let texts = || (format!("at most {GGML_MAX_TENSORS}"), tensor_count.to_string());
-        first.offer(&header::TENSOR_COUNT_RANGE, cursor.before(8), || Field::TensorCount, texts);
+    let most = |most: u64, count: u64| move || (format!("at most {most}"), count.to_string());
+    let second = cursor.before(8);
+    if file.tensor_count > GGML_MAX_TENSORS {
+        let texts = most(GGML_MAX_TENSORS, file.tensor_count);
+        first.offer(&header::TENSOR_COUNT_RANGE, second.start - 8..second.start, || Field::TensorCount, texts);
     }
-    first.settle()?;
-    let kv_count = cursor.u64_field(truncated, || Field::KvCount)?;
-    if kv_count > GGML_MAX_PAIRS {
-        let texts = || (format!("at most {GGML_MAX_PAIRS}"), kv_count.to_string());
-        first.offer(&header::KV_COUNT_RANGE, cursor.before(8), || Field::KvCount, texts);
+    if file.kv_count > GGML_MAX_PAIRS {
+        let texts = most(GGML_MAX_PAIRS, file.kv_count);
+        first.offer(&header::KV_COUNT_RANGE, second, || Field::KvCount, texts);
     }
-    first.settle()?;
-    file.order = cursor.order;
-    file.version = version;
-    file.tensor_count = tensor_count;
-    file.kv_count = kv_count;
-    Ok(())
 }
 
 /// Room for some of `count` things.

@@ -64,7 +64,7 @@ fn check_value(file: &File<'_>, i: usize, pair: &Pair<'_>, tokens: Option<&Array
     match pair.key() {
         b"general.architecture" => {
             let name = value.as_bytes().unwrap_or_default();
-            if !name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
+            if name.is_empty() || !name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
                 let start = file.type_at(i) + 4 + 8;
                 let len = name.len() as u64;
                 let texts = || ("lower-case letters and digits".to_owned(), shown(name, len));

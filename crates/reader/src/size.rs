@@ -74,16 +74,17 @@ impl Shape {
         self.ne.contains(&0)
     }
 
-    pub(crate) fn fault(&self) -> Option<Fault> {
+    /// What is wrong with the number of elements, in a tensor of this type, if that is known.
+    pub(crate) fn fault(&self, row: Option<&TensorType>) -> Option<Fault> {
         let negative = self.ne.iter().position(|&dim| dim > SIGNED_MAX);
         if self.is_empty() {
             return negative.map(Fault::Signed);
         }
         let over = self.first_over()?;
         let at = over.min(self.n.saturating_sub(1));
-        // ggml tests a product only if it is positive after it has wrapped.
-        let wrapped = self.ne.iter().fold(1, |product: u64, &dim| product.wrapping_mul(dim));
-        let passes = wrapped == 0 || wrapped > SIGNED_MAX;
+        // ggml tests a product only if it is positive after it has wrapped, and then its size in bytes.
+        let wrapped = self.wrapped();
+        let passes = (wrapped == 0 || wrapped > SIGNED_MAX) && row.is_none_or(|row| !self.is_over_range(row));
         Some(if negative.is_none() && passes { Fault::Wrap(at) } else { Fault::Range(at) })
     }
 
@@ -104,10 +105,35 @@ impl Shape {
         if self.is_empty() {
             return Size { bytes: 0, over_range: false, row_wraps: false };
         }
-        let elements = self.ne.iter().fold(1, |product: u64, &dim| product.wrapping_mul(dim));
-        let over_range = u128::from(elements / row.block) * u128::from(row.bytes) > u128::from(u64::MAX);
+        if !self.row().is_multiple_of(row.block) {
+            // To the document a row that ends inside a block takes the whole block; ggml refuses it.
+            let bytes = self.in_whole_blocks(row);
+            return Size { bytes: bytes.unwrap_or(u64::MAX), over_range: bytes.is_none(), row_wraps: false };
+        }
+        let over_range = self.is_over_range(row);
         let row_wraps = row.block > 1 && self.ne[0].checked_mul(row.bytes).is_none();
         Size { bytes: self.as_ggml(row), over_range, row_wraps }
+    }
+
+    /// The number of elements, in 64 bits that wrap.
+    fn wrapped(&self) -> u64 {
+        self.ne.iter().fold(1, |product, &dim| product.wrapping_mul(dim))
+    }
+
+    /// Whether so many elements take more bytes than 64 bits can tell. ggml counts blocks in signed numbers,
+    /// and takes a negative count for a huge one. Rows that end inside a block have no size.
+    fn is_over_range(&self, row: &TensorType) -> bool {
+        if !row.has_layout() || !self.row().is_multiple_of(row.block) {
+            return false;
+        }
+        let blocks = (self.wrapped().cast_signed() / row.block.cast_signed()).cast_unsigned();
+        u128::from(blocks) * u128::from(row.bytes) > u128::from(u64::MAX)
+    }
+
+    /// The bytes of rows of whole blocks.
+    fn in_whole_blocks(&self, row: &TensorType) -> Option<u64> {
+        let blocks = self.row().div_ceil(row.block).checked_mul(row.bytes);
+        self.ne[1..].iter().try_fold(blocks?, |bytes, &dim| bytes.checked_mul(dim))
     }
 
     /// The bytes from the first element to the last, in 64 bits that wrap.

@@ -9,6 +9,7 @@ use gguf_spec::types::{TensorType, TypeStatus};
 use crate::cursor::{ByteOrder, Cursor};
 use crate::elements::shown;
 use crate::error::{First, Halt};
+use crate::layout::pad;
 use crate::size::{Fault, Shape};
 
 /// Where a tensor info lies in the head.
@@ -29,6 +30,11 @@ impl TensorPlace {
 
     pub(crate) fn n_dims(&self, head: &[u8], order: ByteOrder) -> usize {
         usize::try_from(order.u32_at(head, self.dims)).unwrap_or(usize::MAX)
+    }
+
+    /// The padded size of the data; 0 if that does not fit 64 bits, as ggml takes it for.
+    pub(crate) fn takes(&self, alignment: u64) -> u64 {
+        pad(self.size, alignment).unwrap_or(0)
     }
 
     /// The dimension with an index below the number of dimensions.
@@ -117,13 +123,13 @@ fn check_shape(place: &TensorPlace, i: usize, shape: &Shape, row: Option<&Tensor
         let texts = || (expected.to_owned(), shape.to_string());
         first.offer(rule, start..start + 8, || Field::Tensor(i, TensorPart::Dim(j)), texts);
     };
-    match shape.fault() {
+    match shape.fault(row) {
         Some(Fault::Signed(j)) => offer(&tensors::DIM_SIGNED, j, "less than 2^63"),
         Some(Fault::Range(j)) => offer(&tensors::ELEMENTS_RANGE, j, "fewer than 2^63 elements"),
         Some(Fault::Wrap(j)) => offer(&tensors::ELEMENTS_WRAP, j, "fewer than 2^63 elements"),
         None => {}
     }
-    let Some(row) = row.filter(|row| row.block > 1 && shape.row() % row.block != 0) else { return };
+    let Some(row) = row.filter(|row| row.block > 1 && !shape.row().is_multiple_of(row.block)) else { return };
     let texts = || (format!("a multiple of {}, the block size of {}", row.block, row.name), shape.row().to_string());
     let start = place.dims as u64;
     if shape.is_scalar() {

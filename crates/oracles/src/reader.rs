@@ -1,0 +1,314 @@
+//! The fast reader does what the specification says.
+//!
+//! The two share the tables of facts and no code that parses, so that a mistake in one of them shows.
+
+use assay_reader::{Array, ByteOrder, File, Policy, Refused, Stop, Value, read, read_head};
+use gguf_spec::binary::Options;
+use gguf_spec::document::{self, Document, Items};
+use gguf_spec::field::Finding;
+use gguf_spec::judge::{Judgement, judge};
+use gguf_spec::profile::{KeyLookup, Outcome, Profile};
+use gguf_spec::rules::{Checks, metadata};
+use gguf_spec::syntax;
+use gguf_spec::types::ValueType;
+use gguf_spec::valid;
+
+use crate::round_trip::decoded;
+use crate::{Holds, difference};
+
+/// The policies of the reader, each with its name: the profiles, and every rule.
+#[must_use]
+pub fn policies() -> [(&'static str, Policy); 4] {
+    let of = |profile: Profile| (profile.name(), Policy::profile(profile));
+    [of(Profile::Document), of(Profile::GgmlHeader), of(Profile::GgmlData), ("strict", Policy::strict())]
+}
+
+/// Under every policy the reader accepts what the specification accepts, refuses and aborts where it
+/// does, for the same first finding (rule, span and field), and reads the same document.
+///
+/// # Errors
+///
+/// The first policy under which it does not, and what differs.
+pub fn as_specified(bytes: &[u8]) -> Holds {
+    let judgement = judge(bytes, &Checks::all());
+    let first = strict_finding(bytes)?;
+    for (name, policy) in policies() {
+        let expected = Expected::of(&judgement, first.as_ref(), policy);
+        compare(&expected, read(bytes, policy)).map_err(|reason| format!("{name}: {reason}"))?;
+    }
+    Ok(())
+}
+
+/// A head that grows by what is asked for, from nothing and from somewhere, gives what the whole file
+/// gives; and what is asked for is more than there was and no more than there is.
+///
+/// # Errors
+///
+/// The policy and the head, and what differs.
+pub fn head_or_whole(bytes: &[u8]) -> Holds {
+    let len = bytes.len();
+    for (name, policy) in policies() {
+        let whole = read(bytes, policy);
+        for start in [0, len / 4, len / 2, len - len / 4, len.saturating_sub(1)] {
+            let mut head = start;
+            let pieces = loop {
+                match read_head(&bytes[..head], &bytes, policy) {
+                    Ok(file) => break Ok(file),
+                    Err(Stop::Refused(refused)) => break Err(refused),
+                    Err(Stop::NeedMore { at_least }) => {
+                        let least = usize::try_from(at_least).unwrap_or(usize::MAX);
+                        if least <= head || least > len {
+                            return Err(format!("{name}: a head of {head} of {len} bytes asks for {at_least}"));
+                        }
+                        head = if len <= 512 { least } else { least.max(2 * head).min(len) };
+                    }
+                    Err(stop @ Stop::Unreadable(_)) => return Err(format!("{name}: {stop}")),
+                }
+            };
+            same(&whole, &pieces)
+                .map_err(|reason| format!("{name}, with a head of {start} bytes, then {head} of {len}: {reason}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// What the reader should do.
+struct Expected<'a> {
+    outcome: Outcome,
+    because: Option<&'a Finding>,
+    document: Option<&'a Document>,
+}
+
+impl<'a> Expected<'a> {
+    fn of(judgement: &'a Judgement, first: Option<&'a Finding>, policy: Policy) -> Self {
+        match policy.of() {
+            Some(profile) => {
+                let verdict = judgement.verdict(profile);
+                let document = judgement.document_for(profile);
+                Self { outcome: verdict.outcome, because: verdict.because.as_ref(), document }
+            }
+            None => Self {
+                outcome: if first.is_some() { Outcome::Refuse } else { Outcome::Accept },
+                because: first,
+                document: judgement.document.as_ref(),
+            },
+        }
+    }
+}
+
+/// The first finding of any rule.
+fn strict_finding(bytes: &[u8]) -> Result<Option<Finding>, String> {
+    let decoded = decoded(bytes, 0, &Checks::all(), KeyLookup::Exact)?;
+    let options = Options { checks: Checks::all(), lookup: KeyLookup::Exact };
+    Ok(valid::findings(&decoded, &bytes, &options).into_iter().next())
+}
+
+fn compare(expected: &Expected<'_>, actual: Result<File<'_>, Refused>) -> Holds {
+    let because = || expected.because.map_or_else(String::new, |finding| format!(" ({finding})"));
+    match actual {
+        Ok(file) if expected.outcome == Outcome::Accept => {
+            let Some(document) = expected.document else {
+                return Err("it reads to the end what the specification does not".to_owned());
+            };
+            same_document(document, &document_of(&file))
+        }
+        Ok(_) => Err(format!("it accepts what should be {}d{}", expected.outcome, because())),
+        // Deeper arrays than anybody reads: the outcome is told, and that there is no document.
+        Err(refused) if refused.outcome() == Outcome::Accept => {
+            let fine = expected.outcome == Outcome::Accept
+                && expected.document.is_none()
+                && *refused.rule() == metadata::ARRAY_DEPTH;
+            if fine { Ok(()) } else { Err(format!("{} expected{}, found {refused}", expected.outcome, because())) }
+        }
+        Err(refused) => {
+            let Some(finding) = expected.because.filter(|_| refused.outcome() == expected.outcome) else {
+                return Err(format!("{} expected{}, found {refused}", expected.outcome, because()));
+            };
+            same_finding(finding, refused.finding())
+        }
+    }
+}
+
+fn same_finding(expected: &Finding, actual: &Finding) -> Holds {
+    if (expected.rule, &expected.span, &expected.field) == (actual.rule, &actual.span, &actual.field) {
+        return Ok(());
+    }
+    Err(format!("expected `{expected}` at {:?}, found `{actual}` at {:?}", expected.span, actual.span))
+}
+
+fn same_document(expected: &Document, actual: &Document) -> Holds {
+    if expected == actual {
+        return Ok(());
+    }
+    let first = difference::first("", &expected.to_json(), &actual.to_json());
+    Err(first.map_or_else(|| "two documents have the same JSON form".to_owned(), |first| first.to_string()))
+}
+
+fn same(whole: &Result<File<'_>, Refused>, pieces: &Result<File<'_>, Refused>) -> Holds {
+    match (whole, pieces) {
+        (Ok(whole), Ok(pieces)) => same_document(&document_of(whole), &document_of(pieces)),
+        (Err(whole), Err(pieces)) if whole == pieces => Ok(()),
+        (Err(whole), Err(pieces)) => Err(format!("`{pieces}`, the whole file: `{whole}`")),
+        (Ok(_), Err(pieces)) => Err(format!("`{pieces}`, the whole file is accepted")),
+        (Err(whole), Ok(_)) => Err(format!("accepted, the whole file: `{whole}`")),
+    }
+}
+
+/// The document that a file says, by the reader's public interface alone. Every way to get at a value
+/// is taken, and each must give the same.
+fn document_of(file: &File<'_>) -> Document {
+    let pairs = file.metadata();
+    let tensors = file.tensors();
+    Document {
+        version: file.version(),
+        byte_order: match file.byte_order() {
+            ByteOrder::Little => syntax::ByteOrder::Little,
+            ByteOrder::Big => syntax::ByteOrder::Big,
+        },
+        alignment: file.alignment(),
+        data_offset: file.data_offset(),
+        metadata: pairs.map(|pair| (pair.key().to_vec(), value_of(pair.value()))).collect(),
+        tensors: tensors
+            .map(|tensor| document::Tensor {
+                name: tensor.name().to_vec(),
+                type_id: tensor.type_id(),
+                ne: tensor.dims().to_vec(),
+                offset: tensor.offset(),
+            })
+            .collect(),
+    }
+}
+
+fn value_of(value: Value<'_>) -> document::Value {
+    match value {
+        Value::Number(number) => document::Value::Fixed(number.ty(), number.bits()),
+        Value::String(bytes) => document::Value::String(bytes.to_vec()),
+        Value::Array(array) => document::Value::Array(array_of(array)),
+    }
+}
+
+/// Recursion is as deep as the reader lets arrays nest.
+fn array_of(array: Array<'_>) -> document::Array {
+    let items = match array.ty() {
+        ValueType::String => Items::Strings(array.strings().into_iter().flatten().map(<[u8]>::to_vec).collect()),
+        ValueType::Array => Items::Arrays(array.arrays().into_iter().flatten().map(array_of).collect()),
+        _ => Items::Fixed(array.numbers().into_iter().flatten().map(assay_reader::Number::bits).collect()),
+    };
+    document::Array { ty: array.ty(), items }
+}
+
+/// A file that is accepted gives every pair and tensor by its name, and the typed views of its arrays are
+/// those of its numbers.
+///
+/// # Errors
+///
+/// What is not found, or differs.
+pub fn is_found_by_name(bytes: &[u8]) -> Holds {
+    for (name, policy) in policies() {
+        let Ok(file) = read(bytes, policy) else { continue };
+        for (i, pair) in file.metadata().enumerate() {
+            let first = file.metadata().find(|other| other.key() == pair.key());
+            if file.pair(i) != Some(pair) || file.get(pair.key()) != first.map(|first| first.value()) {
+                // A NaN is not itself: then the bits decide.
+                let shown = file.get(pair.key()).map(value_of);
+                if shown != first.map(|first| value_of(first.value())) {
+                    return Err(format!("{name}: metadata[{i}] is not what its key finds"));
+                }
+            }
+            if let Some(array) = pair.value().as_array() {
+                typed_views(array).map_err(|reason| format!("{name}: metadata[{i}]: {reason}"))?;
+            }
+        }
+        for (i, tensor) in file.tensors().enumerate() {
+            let first = file.tensors().find(|other| other.name() == tensor.name());
+            if file.tensor(i) != Some(tensor) || file.tensor_named(tensor.name()) != first {
+                return Err(format!("{name}: tensors[{i}] is not what its name finds"));
+            }
+        }
+        if file.get("no such key").is_some() || file.tensor_named("no such tensor").is_some() {
+            return Err(format!("{name}: what is not there is found"));
+        }
+    }
+    Ok(())
+}
+
+fn typed_views(array: Array<'_>) -> Holds {
+    let Some(numbers) = array.numbers() else { return Ok(()) };
+    let bits: Vec<u64> = numbers.map(assay_reader::Number::bits).collect();
+    let wide = |list: Option<Vec<u64>>| list.ok_or("no view of its own type");
+    let unsigned: Vec<u64> = match array.ty() {
+        ValueType::U8 => wide(array.to_vec::<u8>().map(|v| v.into_iter().map(u64::from).collect()))?,
+        ValueType::I8 => wide(array.to_vec::<i8>().map(|v| v.into_iter().map(|n| n.cast_unsigned().into()).collect()))?,
+        ValueType::U16 => wide(array.to_vec::<u16>().map(|v| v.into_iter().map(u64::from).collect()))?,
+        ValueType::I16 => {
+            wide(array.to_vec::<i16>().map(|v| v.into_iter().map(|n| n.cast_unsigned().into()).collect()))?
+        }
+        ValueType::U32 => wide(array.to_vec::<u32>().map(|v| v.into_iter().map(u64::from).collect()))?,
+        ValueType::I32 => {
+            wide(array.to_vec::<i32>().map(|v| v.into_iter().map(|n| n.cast_unsigned().into()).collect()))?
+        }
+        ValueType::U64 => wide(array.to_vec::<u64>())?,
+        ValueType::I64 => wide(array.to_vec::<i64>().map(|v| v.into_iter().map(i64::cast_unsigned).collect()))?,
+        ValueType::F32 => wide(array.to_vec::<f32>().map(|v| v.into_iter().map(|n| n.to_bits().into()).collect()))?,
+        ValueType::F64 => wide(array.to_vec::<f64>().map(|v| v.into_iter().map(f64::to_bits).collect()))?,
+        ValueType::Bool | ValueType::String | ValueType::Array => return Ok(()),
+    };
+    if unsigned == bits && array.len() == bits.len() { Ok(()) } else { Err("the views of its type differ".to_owned()) }
+}
+
+/// Everything that holds of the reader and any bytes.
+///
+/// # Errors
+///
+/// The first statement that does not hold, with its name.
+pub fn any_file(bytes: &[u8]) -> Holds {
+    as_specified(bytes)?;
+    head_or_whole(bytes).map_err(|reason| format!("head or whole: {reason}"))?;
+    is_found_by_name(bytes).map_err(|reason| format!("by name: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gguf_spec::binary::encode;
+    use gguf_spec::generate::{breaking, valid};
+    use gguf_spec::rules::data;
+
+    /// A reader that does something else is told, whatever it does.
+    #[test]
+    fn another_answer_is_told() {
+        let right = encode(&valid(5));
+        let judgement = judge(&right, &Checks::all());
+        let strict = Policy::strict();
+        let expected = Expected::of(&judgement, None, strict);
+        assert_eq!(compare(&expected, read(&right, strict)), Ok(()));
+        assert!(compare(&expected, read(b"GGUF", strict)).is_err());
+
+        let other = encode(&valid(6));
+        assert!(compare(&expected, read(&other, strict)).is_err());
+        assert!(same(&read(&right, strict), &read(&other, strict)).is_err());
+        assert!(same(&read(&right, strict), &read(b"GGUF", strict)).is_err());
+        assert!(same(&read(b"GGUA", strict), &read(b"GGUF", strict)).is_err());
+
+        let Some(broken) = breaking(&data::MEMORY, 1).map(|broken| broken.bytes()) else { panic!("it can be broken") };
+        let judgement = judge(&broken, &Checks::all());
+        let ggml = Policy::profile(Profile::GgmlData);
+        let expected = Expected::of(&judgement, None, ggml);
+        assert_eq!(expected.outcome, Outcome::Abort);
+        assert_eq!(compare(&expected, read(&broken, ggml)), Ok(()));
+        // The same finding, but refused and not aborted.
+        assert!(compare(&expected, read(&broken, Policy::profile(Profile::Document))).is_err());
+        assert!(compare(&expected, read(&right, ggml)).is_err());
+        assert!(compare(&expected, read(&broken[..40], ggml)).is_err());
+    }
+
+    #[test]
+    fn a_finding_is_rule_span_and_field() {
+        let Err(refused) = read(b"GGUF\0\0\0\0", Policy::strict()) else { panic!("there is no version 0") };
+        let right = refused.into_finding();
+        assert_eq!(same_finding(&right, &Finding { actual: String::new(), ..right.clone() }), Ok(()));
+        assert!(same_finding(&right, &Finding { span: 4..7, ..right.clone() }).is_err());
+        assert!(same_finding(&right, &Finding { rule: &data::EXTENT, ..right.clone() }).is_err());
+        assert!(same_finding(&right, &Finding { field: gguf_spec::field::Field::Magic, ..right.clone() }).is_err());
+    }
+}
