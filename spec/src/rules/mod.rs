@@ -1,13 +1,15 @@
 //! The catalogue: every rule of the format, what each profile says of it, and where that was read.
 //!
 //! Rules are kept in one file per stage. Ids are permanent: a rule is never renamed or reused.
-//! Rules of one stage are written to be disjoint, so that one fault in a file is one finding.
+//! Rules of one stage are written to be disjoint, so that one fault in a file is one finding. Beside
+//! the catalogue stand those of [`scan`], which no profile judges.
 
 pub mod data;
 pub mod header;
 pub mod keys;
 pub mod layout;
 pub mod metadata;
+pub mod scan;
 pub mod semantics;
 pub mod tensors;
 
@@ -225,10 +227,10 @@ pub fn catalogue() -> Vec<&'static Rule> {
         .collect()
 }
 
-/// The rule with this id.
+/// The rule with this id, of the catalogue or of those that a scan of the data judges by.
 #[must_use]
 pub fn find(id: &str) -> Option<&'static Rule> {
-    catalogue().into_iter().find(|rule| rule.id == id)
+    catalogue().into_iter().chain(scan::rules()).find(|rule| rule.id == id)
 }
 
 /// Which rules are looked at. All of them, unless some are switched off.
@@ -265,7 +267,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_dotted() {
-        let rules = catalogue();
+        let rules: Vec<_> = catalogue().into_iter().chain(scan::rules()).collect();
         let ids: BTreeSet<_> = rules.iter().map(|rule| rule.id).collect();
         assert_eq!(ids.len(), rules.len(), "two rules share an id");
         for id in ids {
@@ -289,8 +291,16 @@ mod tests {
     }
 
     #[test]
+    fn no_profile_judges_what_a_scan_notices() {
+        for rule in scan::rules() {
+            assert_eq!(rule.says, [Says::Silent; 3], "{}", rule.id);
+            assert_eq!(find(rule.id), Some(rule));
+        }
+    }
+
+    #[test]
     fn texts_are_sentences() {
-        for rule in catalogue() {
+        for rule in catalogue().into_iter().chain(scan::rules()) {
             for text in [rule.statement, rule.why, rule.fix] {
                 assert!(text.ends_with('.'), "{}: {text:?}", rule.id);
             }

@@ -81,6 +81,7 @@ functions! {
     ggml_type_name: fn(ty: c_int) -> *const c_char;
     ggml_blck_size: fn(ty: c_int) -> i64;
     ggml_type_size: fn(ty: c_int) -> usize;
+    ggml_validate_row_data: fn(ty: c_int, data: *const c_void, bytes: usize) -> bool;
     gguf_get_version: fn(ctx: *const GgufContext) -> u32;
     gguf_get_alignment: fn(ctx: *const GgufContext) -> usize;
     gguf_get_data_offset: fn(ctx: *const GgufContext) -> usize;
@@ -222,6 +223,24 @@ impl Library {
     pub fn version(&self) -> String {
         // `load` has seen that it is there.
         self.release.version().unwrap_or_default()
+    }
+
+    /// Whether ggml's check of tensor data takes these blocks.
+    ///
+    /// `id` must be one the library knows, or below the number of types of its release: the bound is
+    /// checked by the library itself.
+    pub(super) fn validate(&self, id: u16, blocks: &[u8]) -> bool {
+        // ggml reads floats of up to eight bytes through the pointer: words are aligned for all.
+        let words = blocks.chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_ne_bytes(word)
+        });
+        let words: Vec<u64> = words.collect();
+        // SAFETY: the library reads no more than `blocks.len()` bytes, which the words hold, writes
+        // none, and keeps no pointer; the pointer is aligned for every number it reads; a type that
+        // it does not know, or a length that is no whole number of blocks, is refused without a read.
+        unsafe { (self.functions.ggml_validate_row_data)(c_int::from(id), words.as_ptr().cast(), blocks.len()) }
     }
 
     /// ggml's own row for a tensor type: name, block size in elements, block size in bytes.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use gguf_spec::types::TENSOR_TYPES;
+use gguf_spec::types::{TENSOR_TYPES, TensorType};
 
 use super::abi::Library;
 
@@ -51,6 +51,15 @@ impl Library {
                 TypeRow { id: u32::from(id), name, block, bytes: bytes as u64 }
             })
             .collect()
+    }
+
+    /// Whether `ggml_validate_row_data` takes the data of a tensor, in whole blocks: ggml's tools ask
+    /// it when they are told to check tensors. It says on standard error what it does not like.
+    ///
+    /// Meaningful for a library that has the type.
+    #[must_use]
+    pub fn validates(&self, ty: &TensorType, blocks: &[u8]) -> bool {
+        u16::try_from(ty.id).is_ok_and(|id| self.validate(id, blocks))
     }
 }
 
