@@ -22,6 +22,17 @@ pub fn whole(text: &str) -> Result<u64, String> {
     parse(text, 10).ok_or_else(|| "give a whole number, zero or more and below 2^64".to_owned())
 }
 
+/// A time in seconds: a decimal number above zero, at most a day.
+///
+/// # Errors
+///
+/// A sentence that tells what is wanted.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number = text.parse().ok().filter(|&number: &f64| plain && number > 0.0 && number <= 86_400.0);
+    number.ok_or_else(|| "give a number of seconds above zero, such as 2 or 0.5".to_owned())
+}
+
 /// Digits and nothing else: no sign, no space.
 fn parse(digits: &str, radix: u32) -> Option<u64> {
     let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

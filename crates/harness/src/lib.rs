@@ -1,12 +1,18 @@
 //! Runs programs that may crash, hang or eat memory, and compares what they say with what is
 //! expected.
 //!
+//! - [`adapter`]: readers in any language behind one protocol, asked about every vector, and judged;
+//! - [`expectations`]: failures of an implementation that are known, each with its reason;
+//! - [`record`]: what a run writes down;
 //! - [`sandbox`]: a child process under limits, and how it ended;
 //! - [`probe`]: what such a child says about one file, in one line of JSON;
 //! - [`verify`]: the expectations of the corpus against the programs they speak of.
 //!
 //! Unsafe code is confined to `sandbox::unix`, where each block carries the argument why it is sound.
 
+pub mod adapter;
+pub mod expectations;
 pub mod probe;
+pub mod record;
 pub mod sandbox;
 pub mod verify;

@@ -15,9 +15,23 @@ pub struct Difference {
     pub actual: Option<Json>,
 }
 
+impl Difference {
+    /// What should be there, cut where it is long.
+    #[must_use]
+    pub fn expected_text(&self) -> String {
+        shown(self.expected.as_ref())
+    }
+
+    /// What is there, cut where it is long.
+    #[must_use]
+    pub fn actual_text(&self) -> String {
+        shown(self.actual.as_ref())
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: expected {}, found {}", self.path, shown(self.expected.as_ref()), shown(self.actual.as_ref()))
+        write!(f, "{}: expected {}, found {}", self.path, self.expected_text(), self.actual_text())
     }
 }
 

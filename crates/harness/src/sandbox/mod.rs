@@ -1,7 +1,11 @@
-//! A child process under limits, and how it ended.
+//! A child process under limits, and how it ended: run to its end ([`run`]), or talked with
+//! ([`spawn`]).
 
+#[cfg(target_os = "linux")]
+mod linux;
 #[cfg(not(unix))]
 mod other;
+mod running;
 #[cfg(unix)]
 mod unix;
 
@@ -9,6 +13,8 @@ mod unix;
 use other as system;
 #[cfg(unix)]
 use unix as system;
+
+pub use running::{Running, Usage, spawn};
 
 use std::io::{self, Read};
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 use std::io;
 use std::process::{Child, Command};
 
-use super::{Ending, Limits};
+use super::{Ending, Limits, Usage};
 
 pub(super) fn prepare(_command: &mut Command, _limits: &Limits) {}
 
@@ -21,3 +21,11 @@ pub(super) fn kill(child: &mut Child) {
 pub(super) fn reap(child: &mut Child, _limits: &Limits) -> io::Result<Ending> {
     Ok(Ending::Exited(child.wait()?.code().unwrap_or(-1)))
 }
+
+/// Nothing is measured.
+pub(super) fn usage(_child: &Child, _whole_group: bool) -> Usage {
+    Usage::default()
+}
+
+/// Nothing is measured, so there is no peak to forget.
+pub(super) fn forget_peak(_child: &Child) {}

@@ -6,6 +6,11 @@ use std::mem::MaybeUninit;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
+#[cfg(target_os = "linux")]
+pub(super) use super::linux::{forget_peak, usage};
+#[cfg(not(target_os = "linux"))]
+pub(super) use unmeasured::{forget_peak, usage};
+
 use super::{Clock, Ending, Limits};
 
 /// A resource and the most that a child may use of it: when it is told, and when it is ended.
@@ -116,4 +121,46 @@ pub(super) fn reap(child: &mut Child, limits: &Limits) -> io::Result<Ending> {
             signal => Ending::Signalled(signal),
         }
     })
+}
+
+/// The processor time of a process with all its threads, ended ones too; `None` if it is gone.
+#[cfg(target_os = "linux")]
+pub(super) fn processor_time(pid: u32) -> Option<std::time::Duration> {
+    let mut clock = MaybeUninit::<libc::clockid_t>::zeroed();
+    let pid = libc::pid_t::try_from(pid).ok()?;
+    // SAFETY: the pointer is to memory of the right size and alignment.
+    if unsafe { libc::clock_getcpuclockid(pid, clock.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    let mut time = MaybeUninit::<libc::timespec>::zeroed();
+    // SAFETY: the call before has filled the clock; the pointer is to memory of the right size and
+    // alignment. A process that has ended in between makes the call fail.
+    if unsafe { libc::clock_gettime(clock.assume_init(), time.as_mut_ptr()) } != 0 {
+        return None;
+    }
+    // SAFETY: zeroes are a valid value, and the call has filled it.
+    let time = unsafe { time.assume_init() };
+    Some(std::time::Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+}
+
+/// How many of the ticks in which the system counts processor time make a second.
+#[cfg(target_os = "linux")]
+pub(super) fn ticks_per_second() -> u64 {
+    // SAFETY: takes no pointers.
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_CLK_TCK) }).ok().filter(|&ticks| ticks > 0).unwrap_or(100)
+}
+
+/// Unix without Linux's way of looking at another process.
+#[cfg(not(target_os = "linux"))]
+mod unmeasured {
+    use super::super::Usage;
+    use std::process::Child;
+
+    /// Nothing is measured.
+    pub(in super::super) fn usage(_child: &Child, _whole_group: bool) -> Usage {
+        Usage::default()
+    }
+
+    /// Nothing is measured, so there is no peak to forget.
+    pub(in super::super) fn forget_peak(_child: &Child) {}
 }

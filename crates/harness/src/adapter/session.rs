@@ -1,0 +1,486 @@
+//! One process of an adapter, under limits: a request goes in, an answer comes out, or it is told how that
+//! failed.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::process::ChildStdin;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+
+use super::judge::Behaviour;
+use super::message::{Request, Started, read_answer, read_started, read_stopped, start_of};
+use super::program::Program;
+use super::verdict::Verdict;
+use crate::sandbox::{self, Ending, Running};
+
+/// What an adapter may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Processor time for one request, which decides what hangs.
+    pub cpu: Duration,
+    /// Processor time to start.
+    pub start_cpu: Duration,
+    /// Time on the clock for one request: a backstop for what waits for ever without computing.
+    pub wall: Duration,
+    /// Bytes of address space, and of memory in use.
+    pub memory: u64,
+    /// Bytes of the longest answer.
+    pub answer: usize,
+    /// Bytes of standard error that are kept, the last ones.
+    pub complaint: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            cpu: Duration::from_secs(2),
+            start_cpu: Duration::from_secs(10),
+            wall: Duration::from_secs(30),
+            memory: 4 << 30,
+            answer: 16 << 20,
+            complaint: 64 << 10,
+        }
+    }
+}
+
+/// What one request took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    /// Processor time, as far as the system tells.
+    pub cpu: Option<Duration>,
+    /// The most bytes of memory in use, as far as the system tells.
+    pub peak: Option<u64>,
+}
+
+/// How an exchange failed. The process has been ended.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// One of the verdicts of processes.
+    pub verdict: Verdict,
+    /// How, in words.
+    pub how: String,
+    /// Whether it was the request before: it had been answered, and then more came, or the end.
+    pub before: bool,
+    /// What the request took until then.
+    pub used: Used,
+}
+
+impl Failure {
+    /// The same as what came of the request.
+    #[must_use]
+    pub fn behaviour(&self) -> Behaviour {
+        Behaviour::Failed { verdict: self.verdict, how: self.how.clone() }
+    }
+}
+
+/// Why an adapter did not start.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct StartError(pub String);
+
+/// A process that has answered `start`.
+#[derive(Debug)]
+pub struct Session {
+    running: Running,
+    stdin: ChildStdin,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Complaint,
+    /// What has come since the last whole line.
+    rest: Vec<u8>,
+    seq: u64,
+    limits: Limits,
+    /// Whether other processes of its group have to be looked at to know what it uses.
+    in_company: bool,
+}
+
+/// How often a waiting exchange looks at the process, at the least.
+const GLANCE: Duration = Duration::from_millis(10);
+
+/// How often it looks at the whole group, which takes some milliseconds.
+const LOOK_AROUND: Duration = Duration::from_millis(100);
+
+/// How long a process may take to end when it is told to, or after it has closed its output.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// How long the output of a process that has ended may take to come.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+impl Session {
+    /// Starts a process and asks it who it is.
+    ///
+    /// # Errors
+    ///
+    /// Why it did not start, in a sentence that names the program.
+    pub fn start(program: &Program, limits: &Limits) -> Result<(Self, Started, Json), StartError> {
+        let allowed = sandbox::Limits {
+            address_space: limits.memory,
+            // Over the whole life of the process there is no limit; that of each request is kept here.
+            cpu_seconds: u64::MAX,
+            wall: limits.wall,
+            output: limits.answer,
+        };
+        let mut running =
+            sandbox::spawn(program.command(), &allowed).map_err(|error| StartError(program.why(&error)))?;
+        let name = program.words().join(" ");
+        let (Some(stdin), Some(stdout), Some(stderr)) = (running.stdin(), running.stdout(), running.stderr()) else {
+            return Err(StartError(format!("{name}: it has no standard input, output and error")));
+        };
+        let mut session = Self {
+            running,
+            stdin,
+            stdout: pieces(stdout),
+            stderr: Complaint::listen(stderr, limits.complaint),
+            rest: Vec::new(),
+            seq: 0,
+            limits: *limits,
+            in_company: false,
+        };
+        let failed = |what: String| StartError(format!("{name}: did not start: {what}"));
+        let (line, _) = session
+            .exchange(&Request::Start, limits.start_cpu)
+            .map_err(|failure| failed(format!("{}: {}", failure.verdict, failure.how)))?;
+        let (started, json) = read_started(&line, 0).map_err(|what| failed(session.with_complaint(what)))?;
+        session.in_company = session.running.usage(true).cpu > session.running.usage(false).cpu;
+        Ok((session, started, json))
+    }
+
+    /// Asks about a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`]; the session is over then.
+    pub fn ask(&mut self, request: &Request<'_>) -> Result<(Behaviour, Used), Failure> {
+        let (line, used) = self.exchange(request, self.limits.cpu)?;
+        match read_answer(&line, self.seq, request) {
+            Ok(answer) => Ok((Behaviour::Answered(answer), used)),
+            Err(how) => Err(self.failed(Verdict::ProtocolError, how, used)),
+        }
+    }
+
+    /// Tells it to end.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure`] if it does not, or did not deserve its last verdict.
+    pub fn stop(mut self) -> Result<(), Failure> {
+        self.limits.wall = self.limits.wall.min(FAREWELL);
+        let (line, used) = self.exchange(&Request::Stop, self.limits.cpu).map_err(|mut failure| {
+            if !failure.before {
+                failure.how = format!("told to stop: {}", failure.how);
+            }
+            failure
+        })?;
+        read_stopped(&line, self.seq).map_err(|how| self.failed(Verdict::ProtocolError, how, used))?;
+        if !self.ends_within(FAREWELL) {
+            let how = format!("still runs {} s after it said that it stopped", FAREWELL.as_secs());
+            return Err(self.failed(Verdict::ProtocolError, how, used));
+        }
+        match self.running.end() {
+            Ok(Ending::Exited(0)) => Ok(()),
+            Ok(ending) => {
+                let how = format!("said that it stopped, then {}", described(ending));
+                Err(self.failed(Verdict::ProtocolError, how, used))
+            }
+            Err(error) => Err(self.failed(Verdict::ProtocolError, format!("cannot be waited for: {error}"), used)),
+        }
+    }
+
+    /// Sends a request and waits for one line.
+    fn exchange(&mut self, request: &Request<'_>, cpu: Duration) -> Result<(Vec<u8>, Used), Failure> {
+        if !matches!(request, Request::Start) {
+            self.seq += 1;
+            self.nothing_more()?;
+        }
+        self.running.forget_peak();
+        self.stderr.forget();
+        let before = self.running.usage(self.in_company).cpu;
+        let mut clock = Clock { start: Instant::now(), before, looked_around: Instant::now(), used: Used::default() };
+        let mut line = request.line(self.seq).into_bytes();
+        line.push(b'\n');
+        // A process that has ended does not take it, which is found below.
+        let _ = self.stdin.write_all(&line).and_then(|()| self.stdin.flush());
+        let mut nap = Duration::from_millis(1);
+        loop {
+            match self.stdout.recv_timeout(nap) {
+                Ok(piece) => self.rest.extend(piece),
+                Err(RecvTimeoutError::Timeout) => {
+                    nap = (2 * nap).min(GLANCE);
+                    self.glance(&mut clock, cpu)?;
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    clock.used = self.used(&clock, false);
+                    return Err(self.output_closed(clock.used));
+                }
+            }
+            if let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+                let used = self.used(&clock, self.in_company);
+                if used.cpu.is_some_and(|used| used > cpu) {
+                    return Err(self.hung(cpu, used));
+                }
+                let mut line = std::mem::take(&mut self.rest);
+                let more = line.split_off(end + 1);
+                if !more.is_empty() {
+                    let how = format!("more than one line in answer to one request: {}", start_of(&more));
+                    return Err(self.failed(Verdict::ProtocolError, how, used));
+                }
+                line.pop();
+                return Ok((line, used));
+            }
+            if self.rest.len() > self.limits.answer {
+                let how = format!("a line of over {} bytes: {}", self.limits.answer, start_of(&self.rest));
+                return Err(self.failed(Verdict::ProtocolError, how, self.used(&clock, false)));
+            }
+        }
+    }
+
+    /// Whether the last answer was the only one, and the process is still there.
+    fn nothing_more(&mut self) -> Result<(), Failure> {
+        let failure = match self.stdout.try_recv() {
+            Err(mpsc::TryRecvError::Empty) if !matches!(self.running.has_ended(), Ok(true)) => return Ok(()),
+            Ok(more) => {
+                let how = format!("more than one line in answer to one request: {}", start_of(&more));
+                self.failed(Verdict::ProtocolError, how, Used::default())
+            }
+            Err(_) => {
+                let mut failure = self.output_closed(Used::default());
+                failure.how = format!("after its answer: {}", failure.how);
+                failure
+            }
+        };
+        Err(Failure { before: true, ..failure })
+    }
+
+    /// Looks at a process that has not answered yet.
+    fn glance(&mut self, clock: &mut Clock, cpu: Duration) -> Result<(), Failure> {
+        if matches!(self.running.has_ended(), Ok(true)) {
+            // What it wrote at the end may still be on its way.
+            let until = Instant::now() + LAST_WORDS;
+            while let Ok(piece) = self.stdout.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                self.rest.extend(piece);
+                if self.rest.contains(&b'\n') || self.rest.len() > self.limits.answer {
+                    return Ok(());
+                }
+            }
+            return Err(self.died(clock.used));
+        }
+        let around = self.in_company || clock.looked_around.elapsed() >= LOOK_AROUND;
+        if around {
+            clock.looked_around = Instant::now();
+        }
+        let resident = self.running.usage(around).resident;
+        clock.used = self.used(clock, around);
+        if clock.used.cpu.is_some_and(|used| used > cpu) {
+            return Err(self.hung(cpu, clock.used));
+        }
+        if resident.is_some_and(|resident| resident > self.limits.memory) {
+            let how = format!("over {} MiB of memory in use", self.limits.memory >> 20);
+            return Err(self.failed(Verdict::OutOfMemory, how, clock.used));
+        }
+        if clock.start.elapsed() >= self.limits.wall {
+            let seconds = self.limits.wall.as_secs_f64();
+            return Err(if self.rest.is_empty() {
+                let how = self.with_complaint(format!("no answer in {seconds} s on the clock"));
+                self.failed(Verdict::Hang, how, clock.used)
+            } else {
+                let how = format!("part of a line in {seconds} s on the clock: {}", start_of(&self.rest));
+                self.failed(Verdict::ProtocolError, how, clock.used)
+            });
+        }
+        Ok(())
+    }
+
+    fn used(&self, clock: &Clock, around: bool) -> Used {
+        let now = self.running.usage(around);
+        let cpu = now.cpu.zip(clock.before).map(|(now, before)| now.saturating_sub(before));
+        Used { cpu: cpu.max(clock.used.cpu), peak: now.peak_resident.max(clock.used.peak) }
+    }
+
+    /// Nothing more can come from the process: it has ended, or has closed its output.
+    fn output_closed(&mut self, used: Used) -> Failure {
+        if self.ends_within(FAREWELL) {
+            self.died(used)
+        } else {
+            let how = "closed its standard output, and runs on".to_owned();
+            self.failed(Verdict::ProtocolError, how, used)
+        }
+    }
+
+    fn ends_within(&mut self, time: Duration) -> bool {
+        let until = Instant::now() + time;
+        loop {
+            match self.running.has_ended() {
+                Ok(false) if Instant::now() < until => thread::sleep(Duration::from_millis(1)),
+                Ok(ended) => return ended,
+                Err(_) => return false,
+            }
+        }
+    }
+
+    fn hung(&mut self, cpu: Duration, used: Used) -> Failure {
+        let how = format!("over {} s of processor time", cpu.as_secs_f64());
+        let how = self.with_complaint(how);
+        self.failed(Verdict::Hang, how, used)
+    }
+
+    /// The process has ended by itself, without an answer.
+    fn died(&mut self, used: Used) -> Failure {
+        let ending = match self.running.end() {
+            Ok(ending) => described(ending),
+            Err(error) => format!("cannot be waited for: {error}"),
+        };
+        let complaint = self.stderr.complete();
+        let half = !self.rest.is_empty() && ending.starts_with("exit");
+        let (verdict, how) = if half {
+            (Verdict::ProtocolError, format!("part of a line, then {ending}: {}", start_of(&self.rest)))
+        } else if says_out_of_memory(&complaint) {
+            (Verdict::OutOfMemory, ending)
+        } else {
+            (Verdict::Crash, ending)
+        };
+        let how = self.with_complaint(how);
+        Failure { verdict, how, before: false, used }
+    }
+
+    /// Ends the process for a failure.
+    fn failed(&mut self, verdict: Verdict, how: String, used: Used) -> Failure {
+        // Whatever it does after this is not looked at.
+        let _ = self.running.end();
+        Failure { verdict, how, before: false, used }
+    }
+
+    /// What was said, with the end of what the process complained about.
+    fn with_complaint(&self, what: String) -> String {
+        match last_lines(&self.stderr.text()) {
+            complaint if complaint.is_empty() => what,
+            complaint => format!("{what}: {complaint}"),
+        }
+    }
+}
+
+/// What is known of a request under way.
+struct Clock {
+    start: Instant,
+    before: Option<Duration>,
+    looked_around: Instant,
+    used: Used,
+}
+
+/// Reads an output on a thread of its own. Few pieces wait: who floods is made to wait too.
+fn pieces(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::sync_channel(4);
+    thread::spawn(move || {
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match pipe.read(&mut piece) {
+                Ok(0) => return,
+                Ok(n) if sender.send(piece[..n].to_vec()).is_err() => return,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return,
+            }
+        }
+    });
+    receiver
+}
+
+/// The end of what a process writes to its standard error.
+#[derive(Debug)]
+struct Complaint {
+    text: Arc<Mutex<VecDeque<u8>>>,
+    closed: Receiver<()>,
+}
+
+impl Complaint {
+    fn listen(mut pipe: impl Read + Send + 'static, most: usize) -> Self {
+        let text = Arc::new(Mutex::new(VecDeque::new()));
+        let (sender, closed) = mpsc::channel();
+        let shared = Arc::clone(&text);
+        thread::spawn(move || {
+            let mut piece = vec![0; 1 << 14];
+            loop {
+                match pipe.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(n) => {
+                        let mut text = shared.lock().unwrap_or_else(PoisonError::into_inner);
+                        text.extend(&piece[..n]);
+                        let excess = text.len().saturating_sub(most);
+                        text.drain(..excess);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+            // Nobody listens any more if the session is over.
+            let _ = sender.send(());
+        });
+        Self { text, closed }
+    }
+
+    fn forget(&self) {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(text.make_contiguous()).into_owned()
+    }
+
+    /// All of it, of a process that has ended.
+    fn complete(&self) -> String {
+        let _ = self.closed.recv_timeout(LAST_WORDS);
+        self.text()
+    }
+}
+
+/// The words with which runtimes tell that memory was refused to them, in lower case.
+pub const OUT_OF_MEMORY_WORDS: [&str; 8] = [
+    "out of memory",
+    "outofmemory",
+    "memory allocation of",
+    "bad_alloc",
+    "memoryerror",
+    "cannot allocate memory",
+    "insufficient memory",
+    "failed to allocate",
+];
+
+fn says_out_of_memory(complaint: &str) -> bool {
+    let complaint = complaint.to_lowercase();
+    OUT_OF_MEMORY_WORDS.iter().any(|words| complaint.contains(words))
+}
+
+/// The end of a complaint, where the reason is, on one line.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(3)..].join(" / ")
+}
+
+/// How a process ended, in words.
+fn described(ending: Ending) -> String {
+    match ending {
+        Ending::Exited(code) => format!("exit code {code}"),
+        Ending::Signalled(signal) => match signal_name(signal) {
+            Some(name) => format!("signal {signal} ({name})"),
+            None => format!("signal {signal}"),
+        },
+        Ending::TimedOut(_) => "a signal that tells of a limit on time".to_owned(),
+    }
+}
+
+/// The signals that end programs which are wrong; the numbers are those of every Unix that is supported.
+fn signal_name(signal: i32) -> Option<&'static str> {
+    Some(match signal {
+        4 => "illegal instruction",
+        5 => "trap",
+        6 => "abort",
+        8 => "arithmetic fault",
+        9 => "killed",
+        11 => "segmentation fault",
+        15 => "terminated",
+        _ => return None,
+    })
+}
