@@ -14,6 +14,7 @@ pub mod fields;
 pub mod foreign;
 pub mod generate;
 pub mod hash;
+pub mod history;
 pub mod input;
 pub mod numbers;
 pub mod probe;
@@ -67,6 +68,7 @@ enum Command {
     #[command(name = "gen")]
     Generate(generate::Args),
     Corpus(corpus::Args),
+    History(history::Args),
 }
 
 impl Command {
@@ -79,6 +81,7 @@ impl Command {
             Self::Explain(args) => args.json,
             Self::Generate(args) => args.json,
             Self::Corpus(args) => args.json(),
+            Self::History(args) => args.json,
         }
     }
 }
@@ -106,6 +109,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args, &mut ui),
         Command::Generate(args) => generate::run(args, &mut ui),
         Command::Corpus(args) => corpus::run(args, &mut ui),
+        Command::History(args) => history::run(args, &mut ui),
     };
     let ended = match ended {
         Err(failure @ (Failure::Usage(_) | Failure::Unreadable(_))) if cli.command.json() => {

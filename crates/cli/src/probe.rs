@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use assay_harness::history;
 use assay_harness::probe::{self, Question, Reply};
 use assay_providers::ggml::Mode;
 
@@ -28,9 +29,13 @@ pub struct Args {
     #[arg(long)]
     outcome_only: bool,
 
-    /// The file to read
+    /// Read each file in a fork of this process, and write a line for each
+    #[arg(long, requires = "outcome_only")]
+    each: bool,
+
+    /// The file to read, or several with --each
     #[arg(required_if_eq_any([("mode", "header"), ("mode", "data")]))]
-    file: Option<PathBuf>,
+    files: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -45,9 +50,10 @@ enum Wanted {
 pub fn run(args: &Args) -> ExitCode {
     let mut out = io::stdout().lock();
     let question = if args.outcome_only { Question::Outcome } else { Question::Document };
-    let read = |mode, out: &mut dyn Write| match &args.file {
-        Some(file) => probe::ggml(&args.ggml, mode, question, file, out),
-        None => Ok(Reply::Error { message: "no file".to_owned() }),
+    let read = |mode, out: &mut dyn Write| match args.files.as_slice() {
+        files if args.each => history::serve(&args.ggml, mode, files, out).map(|()| Reply::Opened),
+        [file] => probe::ggml(&args.ggml, mode, question, file, out),
+        files => Ok(Reply::Error { message: format!("one file is read, not {}", files.len()) }),
     };
     let reply = match args.mode {
         Wanted::Header => read(Mode::Header, &mut out),

@@ -6,12 +6,19 @@
 //! - [`record`]: what a run writes down;
 //! - [`sandbox`]: a child process under limits, and how it ended;
 //! - [`probe`]: what such a child says about one file, in one line of JSON;
-//! - [`verify`]: the expectations of the corpus against the programs they speak of.
+//! - [`child`]: how such a child is started;
+//! - [`verify`]: the expectations of the corpus against the programs they speak of;
+//! - [`history`]: what became of the corpus from one release of ggml to the next.
 //!
 //! Unsafe code is confined to `sandbox::unix`, where each block carries the argument why it is sound.
 
 pub mod adapter;
+pub mod child;
 pub mod expectations;
+#[cfg(target_os = "linux")]
+mod fork;
+pub mod history;
+mod parallel;
 pub mod probe;
 pub mod record;
 pub mod sandbox;

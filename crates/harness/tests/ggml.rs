@@ -13,8 +13,9 @@ use std::process::ExitCode;
 
 use assay_corpus::store::{Entry, sha256};
 use assay_corpus::vector::{Evidence, Expectation, Origin, Rules, Vector};
+use assay_harness::child::Probe;
 use assay_harness::probe::{self, Question, Reply};
-use assay_harness::verify::{self, Difference, Error, Options, Probe, Report, Sight};
+use assay_harness::verify::{self, Difference, Error, Options, Report, Sight};
 use assay_providers::ggml::Mode;
 use gguf_spec::judge::judge;
 use gguf_spec::profile::{Outcome, Profile};

@@ -8,7 +8,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_corpus::store::load;
-use assay_harness::verify::{self, Difference, Options, Probe, Report, Sight, Testimony};
+use assay_harness::child::Probe;
+use assay_harness::verify::{self, Difference, Options, Report, Sight, Testimony};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 

@@ -1,29 +1,13 @@
-//! The children that load ggml, one for each vector and mode.
+//! What the children that load ggml have seen, one for each vector and mode.
 
-use std::io;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
 
 use assay_providers::ggml::Mode;
-use gguf_spec::limits::GGML_ADDRESS_SPACE;
 
 use super::{Observed, Options};
-use crate::probe::{About, Question, Reply};
-use crate::sandbox::{self, Clock, Ended, Ending, Limits};
-
-/// What a child that reads a file of this many bytes may use. The address space is part of what the
-/// profiles state; the times are far above what a reader needs, which takes arrays one element at a
-/// time.
-pub(super) fn limits(size: u64) -> Limits {
-    let cpu_seconds = 20 + (size >> 22);
-    Limits {
-        address_space: GGML_ADDRESS_SPACE,
-        cpu_seconds,
-        wall: Duration::from_secs(6 * cpu_seconds),
-        output: 512 << 20,
-    }
-}
+use crate::child::{describe, last_lines, limits};
+use crate::probe::{Question, Reply};
+use crate::sandbox::{Ended, Ending};
 
 /// The signal of `abort` on every Unix.
 const ABORT: i32 = 6;
@@ -31,35 +15,17 @@ const ABORT: i32 = 6;
 /// The code of a process that a debug assertion or `abort` of Windows has ended.
 const WINDOWS_ABORT: [i32; 2] = [3, 0xC000_0409_u32.cast_signed()];
 
-/// The version and type table of the library.
-pub(super) fn about(options: &Options<'_>) -> Result<About, String> {
-    let ended = start(options, &["--mode", "about"], None).map_err(|error| error.to_string())?;
-    About::parse(&ended.stdout.text()).map_err(|reason| match (ended.ending, ended.stderr.text().trim()) {
-        (Ending::Exited(_), "") => reason,
-        (Ending::Exited(_), complaint) => format!("{reason} ({complaint})"),
-        (ending, complaint) => format!("{reason} ({}; {complaint})", describe(ending)),
-    })
-}
-
 /// What the library does with a file.
 pub(super) fn read(options: &Options<'_>, mode: Mode, question: Question, file: &Path) -> Observed {
     let arguments = match question {
         Question::Outcome => &["--mode", mode.name(), "--outcome-only"][..],
         Question::Document => &["--mode", mode.name()],
     };
-    match start(options, arguments, Some(file)) {
+    let size = file.metadata().map_or(0, |metadata| metadata.len());
+    match options.probe.start(options.ggml, arguments, &[file], &limits(size)) {
         Ok(ended) => observed(&ended, question),
         Err(error) => Observed::Other(format!("{}: cannot be started: {error}", options.probe.program.display())),
     }
-}
-
-fn start(options: &Options<'_>, arguments: &[&str], file: Option<&Path>) -> io::Result<Ended> {
-    let mut command = Command::new(&options.probe.program);
-    command.args(&options.probe.arguments).arg("--ggml").arg(options.ggml).args(arguments).args(file);
-    // Else an abort starts a debugger, which takes a second and a hundred megabytes.
-    command.env("GGML_NO_BACKTRACE", "1");
-    let size = file.and_then(|file| file.metadata().ok()).map_or(0, |metadata| metadata.len());
-    sandbox::run(command, &limits(size))
 }
 
 fn observed(ended: &Ended, question: Question) -> Observed {
@@ -86,26 +52,11 @@ fn observed(ended: &Ended, question: Question) -> Observed {
     }
 }
 
-/// How a child ended, in words.
-pub(super) fn describe(ending: Ending) -> String {
-    match ending {
-        Ending::Exited(code) => format!("exit code {code}"),
-        Ending::Signalled(signal) => format!("signal {signal}"),
-        Ending::TimedOut(Clock::Cpu) => "out of processor time".to_owned(),
-        Ending::TimedOut(Clock::Wall) => "out of time".to_owned(),
-    }
-}
-
-/// The end of what a child complained about, where the reason is, on one line.
-pub(super) fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(3)..].join(" / ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::Captured;
+    use crate::sandbox::{Captured, Clock};
+    use std::time::Duration;
 
     fn seen(ending: Ending, stdout: &str) -> Observed {
         let captured = |text: &str| Captured { bytes: text.as_bytes().to_vec(), dropped: 0 };

@@ -9,11 +9,8 @@ mod evidence;
 mod witness;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use assay_corpus::store::Entry;
 use assay_oracles::difference;
@@ -22,20 +19,13 @@ use gguf_spec::document::Document;
 use gguf_spec::profile::{Outcome, PROFILES, Profile};
 use serde::Serialize;
 
+use crate::child::Probe;
+use crate::parallel::side_by_side;
 use crate::probe::Question;
 use crate::sandbox::limits_enforced;
 
 pub use evidence::{Claim, claims, to_json as evidence_to_json};
 pub use witness::{GGUF_VERSION, Sight, Testimony};
-
-/// How to start the child that loads ggml.
-#[derive(Clone, Debug)]
-pub struct Probe {
-    /// The program.
-    pub program: PathBuf,
-    /// What comes before `--ggml DIR --mode MODE FILE`.
-    pub arguments: Vec<OsString>,
-}
 
 /// What to verify with.
 pub struct Options<'a> {
@@ -222,7 +212,7 @@ pub fn verify(entries: &[Entry], options: &Options<'_>) -> Result<Report, Error>
     if entries.is_empty() {
         return Err(Error::Nothing);
     }
-    let about = children::about(options).map_err(Error::Library)?;
+    let about = options.probe.about(options.ggml, &[]).map_err(Error::Library)?;
     if let Some(python) = options.python {
         witness::check_version(python)
             .map_err(|reason| Error::Python { python: python.display().to_string(), reason })?;
@@ -308,27 +298,6 @@ enum Job {
 enum Done {
     Ggml(usize, Mode, Observed),
     Witness(Testimony),
-}
-
-/// Does all jobs, `workers` at a time, and returns what came of them in the order of the jobs.
-fn side_by_side<J: Sync, D: Send>(workers: usize, jobs: &[J], work: impl Fn(&J) -> D + Sync) -> Vec<D> {
-    let next = AtomicUsize::new(0);
-    let done = Mutex::new(Vec::with_capacity(jobs.len()));
-    thread::scope(|scope| {
-        for _ in 0..workers.clamp(1, jobs.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(i) else { break };
-                    let result = work(job);
-                    done.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
-                }
-            });
-        }
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|&(i, _)| i);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn judge(

@@ -8,9 +8,9 @@ use assay_corpus::store::Entry;
 use gguf_spec::profile::{Outcome, Profile};
 use serde::Serialize;
 
-use super::children::{describe, last_lines, limits};
 use super::evidence::shown_by_ggml;
 use super::{Expected, first_difference};
+use crate::child::{describe, last_lines, limits};
 use crate::probe::{About, Reply};
 use crate::sandbox::{self, Ended, Ending};
 
