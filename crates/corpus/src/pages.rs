@@ -55,6 +55,20 @@ fn intro(page: &mut String, rules: usize, vectors: usize) -> std::fmt::Result {
          lists too, and its naming convention for files. Of the semantics, `gguf-v3` here stands for the General\n\
          and Tokenizer keys.\n"
     )?;
+    writeln!(
+        page,
+        "What a finding is about, where a file breaks several rules:\n\n\
+         - Findings are in the order of stage, offset and rule id; what makes a profile refuse a file is the\n  \
+           first one that it objects to. A key that is missing lies at the end of the metadata.\n\
+         - What is cut is judged by that alone: a header, a pair, the start of an array (element type and\n  \
+           length) or a tensor info of which bytes are missing has no other finding. So is a pair whose type,\n  \
+           element type or nesting lets nobody read on. Behind it nothing is judged.\n\
+         - A cut lies on the field that is cut; where a length or count is there and what it counts is not, on\n  \
+           the length or count. An array is cut at its own length if even the shortest elements of that number\n  \
+           would not fit, else at the element that is cut.\n\
+         - Within one pair or tensor a rule is broken once, at the first byte or element that breaks it.\n\
+         - Of several pairs of one key, the first counts.\n"
+    )?;
     writeln!(page, "Stages: {}.", Stage::ALL.map(|stage| format!("[{stage}](#stage-{stage})")).join(", "))
 }
 

@@ -57,14 +57,18 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "the worst pairs", cost: "three messages for every 9 bytes", make: |n| pairs(1, b"", 2, false, n) },
     Family { name: "the worst pairs, twice", cost: "two readings of the file", make: |n| pairs(1, b"", 2, true, n) },
     Family { name: "keys of their own", cost: "an entry of a map for each", make: own_keys },
+    Family { name: "right pairs", cost: "an entry of every list for each", make: right_pairs },
+    Family { name: "right tensors", cost: "an entry of every list for each", make: right_tensors },
     Family { name: "zeros", cost: "pairs until the end of the file", make: |n| zeros(3, n) },
     Family { name: "zeros, version 1", cost: "pairs until the end of the file", make: |n| zeros(1, n) },
     Family { name: "unnamed tensors", cost: "two messages for each", make: |n| tensors(3, 0, 0, false, n) },
     Family { name: "the worst tensors", cost: "five messages for every 20 bytes", make: |n| worst_tensors(false, n) },
     Family { name: "the worst tensors, twice", cost: "two readings of the file", make: |n| worst_tensors(true, n) },
-    Family { name: "scattered tensors", cost: "sorting", make: scattered },
-    Family { name: "tensors without data", cost: "a message for each", make: |n| packed(false, n) },
-    Family { name: "tensors with dirty padding", cost: "a scan after each", make: |n| packed(true, n) },
+    Family { name: "scattered tensors", cost: "sorting", make: |n| scattered(1, n) },
+    Family { name: "scattered tensors, version 3", cost: "sorting", make: |n| scattered(3, n) },
+    Family { name: "tensors without data", cost: "a message for each", make: |n| packed(1, false, n) },
+    Family { name: "tensors with dirty padding", cost: "a scan after each", make: |n| packed(1, true, n) },
+    Family { name: "tensors with padding", cost: "a look after each", make: |n| packed(3, true, n) },
 ];
 
 /// The values that counts, lengths, types, dimensions and offsets are given in [`declared`].
@@ -359,6 +363,42 @@ fn own_keys(size: usize) -> Vec<u8> {
     })
 }
 
+/// A name of four letters and digits for each number below 36^4.
+fn short_name(mut i: u32) -> [u8; 4] {
+    std::array::from_fn(|_| {
+        let digit = b"abcdefghijklmnopqrstuvwxyz0123456789"[i as usize % 36];
+        i /= 36;
+        digit
+    })
+}
+
+/// Pairs that nobody objects to, as short as they can be.
+fn right_pairs(size: usize) -> Vec<u8> {
+    let each = 8 + 4 + 4 + 1;
+    let n = u32::try_from(size.saturating_sub(24) / each).unwrap_or(u32::MAX);
+    Writer::piece(3, |file| {
+        file.header(0, u64::from(n));
+        for i in 0..n {
+            file.pair_start(&short_name(i), ValueType::Bool.id());
+            file.bytes.push(1);
+        }
+    })
+}
+
+/// Tensor infos that nobody objects to who does not look for their data, as short as they can be.
+fn right_tensors(size: usize) -> Vec<u8> {
+    let each = 8 + 4 + 4 + 4 + 8;
+    let n = u32::try_from(size.saturating_sub(24 + 31) / each).unwrap_or(u32::MAX);
+    let mut bytes = Writer::piece(3, |file| {
+        file.header(u64::from(n), 0);
+        for i in 0..n {
+            file.tensor(&short_name(i), &[], 24, u64::from(i) * 32);
+        }
+    });
+    bytes.resize(bytes.len().next_multiple_of(32), 0);
+    bytes
+}
+
 /// A header that promises pairs, and zeros: empty keys and numbers of one byte.
 fn zeros(version: u32, size: usize) -> Vec<u8> {
     let mut bytes = Writer::piece(version, |file| file.header(1 << 30, 1 << 30));
@@ -386,34 +426,34 @@ fn worst_tensors(twice: bool, size: usize) -> Vec<u8> {
 }
 
 /// Tensors in no order, overlapping one another.
-fn scattered(size: usize) -> Vec<u8> {
-    let each = 4 + 4 + 4 + 4 + 4 + 8;
+fn scattered(version: u32, size: usize) -> Vec<u8> {
+    let each = Writer::piece(version, |file| file.tensor(b"name", &[1], 24, 0)).len();
     let n = u32::try_from(size.saturating_sub(16) / (each + 8)).unwrap_or(u32::MAX);
-    let mut bytes = Writer::piece(1, |file| {
+    let mut bytes = Writer::piece(version, |file| {
         file.header(u64::from(n), 0);
         for i in 0..n {
             // Multiples of the alignment, spread over the file and over the tensors.
             let offset = u64::from(i.wrapping_mul(2_654_435_761) % (n / 4 + 1)) * 32;
-            file.tensor(&i.to_be_bytes(), &[u64::from(i % 64)], 24, offset);
+            file.tensor(&short_name(i), &[u64::from(i % 64)], 24, offset);
         }
     });
     bytes.resize(size, 0);
     bytes
 }
 
-/// Tensors of one byte, one after another, with padding that is not zero, or without any data.
-fn packed(data: bool, size: usize) -> Vec<u8> {
-    let each = 4 + 4 + 4 + 4 + 4 + 8;
+/// Tensors of one byte, one after another, with padding (in version 1 it is not zero), or without any data.
+fn packed(version: u32, data: bool, size: usize) -> Vec<u8> {
+    let each = Writer::piece(version, |file| file.tensor(b"name", &[1], 24, 0)).len();
     let room = if data { each + 32 } else { each };
     let n = u32::try_from(size.saturating_sub(64) / room).unwrap_or(u32::MAX);
-    let mut bytes = Writer::piece(1, |file| {
+    let mut bytes = Writer::piece(version, |file| {
         file.header(u64::from(n), 0);
         for i in 0..n {
-            file.tensor(&i.to_be_bytes(), &[1], 24, u64::from(i) * 32);
+            file.tensor(&short_name(i), &[1], 24, u64::from(i) * 32);
         }
     });
     if data {
-        bytes.resize(size, 0xA5);
+        bytes.resize(size, if version == 1 { 0xA5 } else { 0 });
     }
     bytes
 }

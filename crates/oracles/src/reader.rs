@@ -2,11 +2,15 @@
 //!
 //! The two share the tables of facts and no code that parses, so that a mistake in one of them shows.
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use assay_reader::{Array, ByteOrder, File, Policy, Refused, Stop, Value, read, read_head};
-use gguf_spec::binary::Options;
+use gguf_spec::binary::{Options, Source};
 use gguf_spec::document::{self, Document, Items};
 use gguf_spec::field::Finding;
-use gguf_spec::judge::{Judgement, judge};
+use gguf_spec::input::Input;
+use gguf_spec::judge::{Judgement, judge, judge_source};
 use gguf_spec::profile::{KeyLookup, Outcome, Profile};
 use gguf_spec::rules::{Checks, metadata};
 use gguf_spec::syntax;
@@ -15,6 +19,28 @@ use gguf_spec::valid;
 
 use crate::round_trip::decoded;
 use crate::{Holds, difference};
+
+/// Bytes of heap for each byte of a header, at most, at any time while it is read.
+///
+/// The reader keeps 16 bytes for each pair, of which the shortest has 13, and 24 for each tensor, of which
+/// the shortest has 24, in lists that grow by doubling, and beside them a sorted list of 16 bytes for each.
+pub const HEAP_PER_BYTE: u64 = 8;
+
+/// Bytes of heap that reading may take whatever the size of the file: a finding, and the first allocation
+/// of every list.
+pub const HEAP_ALWAYS: u64 = 64 << 10;
+
+/// The most heap, in bytes, that reading a file of `len` bytes takes at any time.
+#[must_use]
+pub fn heap(len: usize) -> u64 {
+    HEAP_ALWAYS + HEAP_PER_BYTE * len as u64
+}
+
+/// The most bytes that are allocated, freed or not, while a file of `len` bytes is read.
+#[must_use]
+pub fn allocated(len: usize) -> u64 {
+    HEAP_ALWAYS + 2 * HEAP_PER_BYTE * len as u64
+}
 
 /// The policies of the reader, each with its name: the profiles, and every rule.
 #[must_use]
@@ -68,6 +94,47 @@ pub fn head_or_whole(bytes: &[u8]) -> Holds {
             same(&whole, &pieces)
                 .map_err(|reason| format!("{name}, with a head of {start} bytes, then {head} of {len}: {reason}"))?;
         }
+    }
+    Ok(())
+}
+
+/// A header in memory and zeros behind it.
+struct Hole<'a> {
+    head: &'a [u8],
+    len: u64,
+}
+
+impl Input for Hole<'_> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn bytes(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        let index = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(self.head.len());
+        let mut bytes = self.head[index(range.start)..index(range.end)].to_vec();
+        bytes.resize(usize::try_from(range.end - range.start).ok()?, 0);
+        Some(Cow::Owned(bytes))
+    }
+}
+
+/// The reader does as specified with a file of this length that begins with these bytes, a header and
+/// some of its data, and goes on with zeros.
+///
+/// # Errors
+///
+/// As for [`as_specified`].
+pub fn with_a_hole(head: &[u8], len: u64) -> Holds {
+    let input = Hole { head, len: len.max(head.len() as u64) };
+    let source = Source { head, len: input.len, base: 0 };
+    let judgement = judge_source(source, &input, &Checks::all()).map_err(|need| format!("{need:?}"))?;
+    for (name, policy) in policies() {
+        let expected = Expected::of(&judgement, judgement.findings.first(), policy);
+        match read_head(head, &input, policy) {
+            Ok(file) => compare(&expected, Ok(file)),
+            Err(Stop::Refused(refused)) => compare(&expected, Err(refused)),
+            Err(stop) => Err(stop.to_string()),
+        }
+        .map_err(|reason| format!("{name}: {} of {len} bytes: {reason}", head.len()))?;
     }
     Ok(())
 }

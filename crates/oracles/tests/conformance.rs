@@ -8,6 +8,7 @@ mod corpus;
 #[path = "support/seed.rs"]
 mod seed;
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -16,11 +17,12 @@ use assay_corpus::recipes::{RECIPES, Recipe};
 use assay_corpus::store::Entry;
 use assay_oracles::mutation::{self, Report, objects};
 use assay_oracles::{Holds, any_file, cases, corpus::judge_entry, hostile, places, reader, round_trip, rules};
-use gguf_spec::binary::Source;
-use gguf_spec::generate::{breaking, large, valid};
+use gguf_spec::binary::{Source, encode};
+use gguf_spec::generate::{Builder, breaking, large, tensor, valid};
 use gguf_spec::judge::{Judgement, judge_findings};
 use gguf_spec::profile::{Outcome, Profile};
 use gguf_spec::rules::{Checks, Rule, catalogue};
+use gguf_spec::syntax::Tree;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
@@ -162,7 +164,7 @@ fn recipe_breaking(rule: &Rule) -> Option<&'static Recipe> {
 type Property = fn() -> Holds;
 
 /// What holds of files drawn from a seed.
-const PROPERTIES: [(&str, Property); 9] = [
+const PROPERTIES: [(&str, Property); 10] = [
     ("any_file", || seed::each_case(8_000, |case| any_file(&case.bytes))),
     ("embedded_files_come_back", || {
         seed::each_case(10_000, |case| {
@@ -196,6 +198,7 @@ const PROPERTIES: [(&str, Property); 9] = [
     ("hostile_files", hostile_files),
     ("reader_does_as_specified", || seed::each_case(20_000, |case| reader::any_file(&case.bytes))),
     ("reader_of_files_cut_anywhere", files_cut_anywhere),
+    ("reader_of_large_files", large_files),
     ("generated_files_catch_readers_without_a_rule", generated_files_catch),
 ];
 
@@ -216,6 +219,30 @@ fn files_cut_anywhere() -> Holds {
             reader::as_specified(&case.bytes[..len]).map_err(|reason| format!("the first {len} bytes: {reason}"))
         })
     })
+}
+
+/// Files of gigabytes, of which only the header is there: around the sizes at which ggml asks for more
+/// memory than there is, and at which data, padding or both are missing.
+fn large_files() -> Holds {
+    const GIB: u64 = 1 << 30;
+    for (rows, two) in (0..12).flat_map(|i| [(GIB / 2 * i + 3, false), (GIB / 2 * i, true), (GIB / 2 * i + 31, true)]) {
+        for dims in [[rows, 1], [1, rows], [rows / 7 + 1, 7]] {
+            let mut builder = Builder::new();
+            builder.tensors.push(tensor("a", 24, &dims));
+            if two {
+                builder.tensors.push(tensor("b", 24, &[5]));
+            }
+            let head = encode(&Tree { rest: Cow::default(), ..builder.finish() });
+            let size = dims[0] * dims[1];
+            let start = head.len() as u64;
+            let end = start + size.next_multiple_of(32) + if two { 5 } else { 0 };
+            let lengths = [start, start + 1, end / 2, start + size, end, end.next_multiple_of(32), end + 100];
+            for len in lengths.into_iter().flat_map(|len| [len.saturating_sub(1), len]) {
+                reader::with_a_hole(&head, len)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Files made to break each rule catch readers without one, like the vectors.

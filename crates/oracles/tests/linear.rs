@@ -1,9 +1,10 @@
-//! Judging takes time in proportion to the bytes of the file.
+//! Judging takes time in proportion to the bytes of the file, and so does reading with the fast reader.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use assay_oracles::hostile::{FAMILIES, Family};
+use assay_oracles::reader;
 use gguf_spec::binary::{Options, Source, decode_with, encode, spans, spans_of_data};
 use gguf_spec::document::Document;
 use gguf_spec::judge::judge;
@@ -14,6 +15,8 @@ use gguf_spec::valid::layout::DataLayout;
 /// The size of the small files, in bytes, and how many of them make one large file. A build for daily
 /// work is slow, and smaller files show as much.
 const SMALL: usize = if cfg!(debug_assertions) { 1 << 14 } else { 1 << 16 };
+/// The same for the fast reader, for which those are over too soon to be measured.
+const SMALL_FOR_READER: usize = if cfg!(debug_assertions) { 1 << 18 } else { 1 << 20 };
 const TIMES: usize = 16;
 
 /// One large file takes at most this many times as long as small ones of the same size together. Work in
@@ -25,10 +28,23 @@ const MOST: u32 = 5;
 /// the machine does makes it slower, never faster.
 #[test]
 fn one_large_file_takes_about_as_long_as_many_small_ones() {
+    in_proportion_to_size(SMALL, tell);
+}
+
+#[test]
+fn the_fast_reader_takes_as_long_for_one_large_file_as_for_many_small_ones() {
+    in_proportion_to_size(SMALL_FOR_READER, |_, bytes| {
+        for (_, policy) in reader::policies() {
+            drop(std::hint::black_box(assay_reader::read(bytes, policy)));
+        }
+    });
+}
+
+fn in_proportion_to_size(size: usize, tell: impl Fn(&Family, &[u8])) {
     let mut slow = Vec::new();
     for family in FAMILIES {
-        let small_file = family.file(SMALL);
-        let large_file = family.file(SMALL * TIMES);
+        let small_file = family.file(size);
+        let large_file = family.file(size * TIMES);
         let (mut small, mut large) = (Duration::MAX, Duration::MAX);
         for attempt in 1..=8 {
             small = small.min(time(|| (0..TIMES).for_each(|_| tell(family, &small_file))));
@@ -40,7 +56,7 @@ fn one_large_file_takes_about_as_long_as_many_small_ones() {
         }
         println!("{:32} {small:>8.0?} {large:>8.0?}  {}", family.name, family.cost);
         if !in_proportion(small, large) {
-            slow.push(format!("{}: {small:?} for {TIMES} files of {SMALL} bytes, {large:?} for one", family.name));
+            slow.push(format!("{}: {small:?} for {TIMES} files of {size} bytes, {large:?} for one", family.name));
         }
     }
     assert!(slow.is_empty(), "more than {MOST} times as long:\n{}", slow.join("\n"));

@@ -1,25 +1,28 @@
-//! A real model, if `ASSAY_MODEL` names one: decoding and encoding give it back, and the spans of its
-//! fields tile it. Nothing is downloaded; without the variable the tests are ignored.
+//! A real model, if `ASSAY_MODEL` names one: decoding and encoding give it back, the spans of its fields
+//! tile it, and the fast reader reads it as specified. Nothing is downloaded; without the variable the
+//! tests are ignored.
 
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use assay_oracles::{Holds, documents, findings, heads, places, profiles, round_trip};
+use assay_oracles::{Holds, documents, findings, heads, places, profiles, reader, round_trip};
 use gguf_spec::judge::judge;
 use gguf_spec::rules::Checks;
 use libtest_mimic::{Arguments, Trial};
 
 type Oracle = fn(&[u8]) -> Holds;
 
-const TESTS: [(&str, Oracle); 6] = [
+const TESTS: [(&str, Oracle); 8] = [
     ("comes_back", |bytes| round_trip::decode_encode(bytes, 0, &Checks::all())),
     ("spans_tile", |bytes| places::tile(bytes, 0)),
     ("findings_are_sound", findings::sound),
     ("profiles_differ_only_by_rules", profiles::differ_only_by_rules),
     ("head_or_whole", heads::head_or_whole),
     ("document_survives_json", documents::survive_json),
+    ("reader_does_as_specified", reader::as_specified),
+    ("reader_of_head_or_whole", reader::head_or_whole),
 ];
 
 fn main() -> ExitCode {

@@ -11,7 +11,7 @@ rules! { Data:
         says: Refuses, Silent, Refuses;
     }
     MEMORY "data.memory" {
-        "The declared size of the tensor data is not over 4 GiB in a file that does not hold it."
+        "The declared data of tensors end to end is not over 4 GiB in a file that does not hold it."
         why: "ggml asks for the declared size before it looks whether the bytes are there; when the memory is refused it ends the process (stated for 4 GiB of address space)."
         fix: "Get the file again: it is incomplete, or a shape in the tensor table is damaged."
         source: "ggml: `insufficient memory (attempted to allocate ..)`, then an assertion; document: gguf_file_t.tensor_data"
@@ -32,7 +32,7 @@ rules! { Data:
         says: Silent, Silent, Refuses;
     }
     PADDING_ZERO "data.padding.zero" {
-        "The bytes that pad a tensor to the alignment, before the next one in the file, are zero; wider gaps, and what follows the last tensor, may be anything."
+        "The bytes that pad a tensor to the alignment, before the next one in the file, are zero, unless they are data of another; wider gaps, and what follows the last tensor, may be anything."
         why: "Bytes that no reader looks at can carry anything, and two files that mean the same differ; a kernel that reads past a row may use them."
         fix: "Write zeros as padding."
         source: "document: File Structure, padding with 0x00; ggml 0.25.1 run on such a file: it ignores them"

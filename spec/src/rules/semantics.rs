@@ -11,7 +11,7 @@ rules! { Semantics:
         says: Refuses, Silent, Silent;
     }
     ARCHITECTURE_CHARSET "key.general.architecture.charset" {
-        "`general.architecture` is made of lower-case ASCII letters and digits."
+        "`general.architecture` is made of lower-case ASCII letters and digits, one or more."
         why: "Real names have hyphens and underscores (`command-r`, `gemma3n_text`), which makes strict readers refuse them; the name is also the first segment of other keys."
         fix: "Nothing, if this is the architecture's usual name."
         source: "document: General, Required"

@@ -86,14 +86,14 @@ rules! { TensorTable:
         says: Silent, Refuses, Refuses;
     }
     ELEMENTS_RANGE "tensor.elements.range" {
-        "The number of elements fits a signed 64-bit number: if no dimension is 0, the product of the dimensions before each one is less than 2^63-1 divided by that one, rounded down (shapes that ggml takes all the same break `tensor.elements.wrap` instead)."
+        "The number of elements fits a signed 64-bit number: if no dimension is 0, the product of the dimensions before the second, third and fourth one is less than 2^63-1 divided by that one, rounded down, and a single dimension is less than 2^63-1 (shapes that ggml takes all the same break `tensor.elements.wrap` instead)."
         why: "A product that wraps looks small: the buffer is then too small for the tensor. ggml's test refuses a few products just below 2^63 too; no file can hold any of them."
         fix: "The tensor table is damaged: get the file again."
         source: "ggml: `total number of elements in tensor .. is >= ..`; no file could hold such a tensor, so the document's data section cannot be met"
         says: Refuses, Refuses, Refuses;
     }
     ELEMENTS_WRAP "tensor.elements.wrap" {
-        "The number of elements does not wrap to 0 or a negative number in a signed 64-bit product that then passes ggml's test."
+        "The number of elements does not wrap to 0 or a negative number in a signed 64-bit product that then passes ggml's tests, that of the size in bytes included."
         why: "ggml 0.25.1 tests only products that are positive after they have wrapped, so `[2^32, 2^31]` gets through; whoever trusts the shape reads far past the data."
         fix: "The tensor table is damaged or hostile: do not load the file."
         source: "ggml 0.25.1 run on such a file: it reads the header; no file could hold such a tensor, so the document's data section cannot be met"
@@ -131,7 +131,7 @@ rules! { TensorTable:
         says: Silent, Refuses, Refuses;
     }
     BYTES_RANGE "tensor.bytes.range" {
-        "The size of a tensor in bytes fits an unsigned 64-bit number."
+        "The size of a tensor in bytes, its rows in whole blocks, fits an unsigned 64-bit number."
         why: "A size that wraps passes every later comparison with the size of the file."
         fix: "The tensor table is damaged: get the file again."
         source: "ggml: `has a size in bytes > 18446744073709551615`; no file could hold such a tensor, so the document's data section cannot be met"
