@@ -24,6 +24,8 @@ write = "--write" in sys.argv
 environment = {**os.environ, "PATH": f"{Path(assay).resolve().parent}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
 programs = [path.read_text(encoding="utf-8") for path in sorted(Path("examples").rglob("*.py"))]
 problems = 0
+# Where the commands put what they make.
+Path("target").mkdir(exist_ok=True)
 
 
 def run(command):
