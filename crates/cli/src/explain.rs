@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use assay_corpus::store::{Entry, LoadError, load};
 use gguf_spec::profile::Profile;
-use gguf_spec::rules::{Rule, Says, catalogue, find};
+use gguf_spec::rules::{Rule, Says, catalogue, find, scan};
 use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
@@ -51,7 +51,7 @@ pub struct Args {
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
         if args.json {
-            write_json(ui.out(), &catalogue().into_iter().map(rule_json).collect())?;
+            write_json(ui.out(), &all_rules().map(rule_json).collect())?;
         } else {
             write_list(ui.out())?;
         }
@@ -77,7 +77,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         Ok(entries) => entries,
         Err(error) => {
             // Rules are built in: a name that is nearly one of theirs is a slip, corpus or not.
-            let near = near(name, catalogue().iter().map(|rule| rule.id));
+            let near = near(name, all_rules().map(|rule| rule.id));
             if !near.is_empty() {
                 let near = near.join(", ");
                 return Err(Failure::Usage(format!(
@@ -95,11 +95,16 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         None => {
             return Err(unknown(
                 name,
-                catalogue().iter().map(|rule| rule.id).chain(entries.iter().map(|e| e.vector.id.as_str())),
+                all_rules().map(|rule| rule.id).chain(entries.iter().map(|e| e.vector.id.as_str())),
             ));
         }
     }
     Ok(Exit::Fine)
+}
+
+/// The rules of the catalogue, and behind them those of the data scan.
+fn all_rules() -> impl Iterator<Item = &'static Rule> {
+    catalogue().into_iter().chain(scan::rules())
 }
 
 /// The failure about a name that does not exist, with what may have been meant.
@@ -163,6 +168,10 @@ pub fn write_rule(out: &mut dyn Write, rule: &Rule, corpus: Result<&[Entry], (&L
         }
     }
     writeln!(out)?;
+    if scan::rules().any(|other| other == rule) {
+        let text = "no profile judges it, so no vector breaks it: assay check tells of it when it looks at the data";
+        return writeln!(out, "  {DIM}{text}{DIM:#}");
+    }
     match corpus {
         Ok(entries) => {
             for (title, role) in [("broken by", Role::Breaks), ("kept by", Role::Keeps)] {
@@ -186,7 +195,6 @@ fn says_more(says: Says) -> &'static str {
 }
 
 fn write_list(out: &mut dyn Write) -> io::Result<()> {
-    let rules = catalogue();
     let mut table = Table::new(&[
         ("rule", Align::Left),
         ("stage", Align::Left),
@@ -195,12 +203,16 @@ fn write_list(out: &mut dyn Write) -> io::Result<()> {
         (Profile::ALL[1].name(), Align::Left),
         (Profile::ALL[2].name(), Align::Left),
     ]);
-    for rule in &rules {
+    for rule in all_rules() {
         let says = Profile::ALL.map(|profile| rule.says(profile).map_or("", Says::name).to_owned());
         table.row([rule.id, rule.stage.name(), rule.severity().name()].map(str::to_owned).into_iter().chain(says));
     }
     table.write(out, false)?;
-    writeln!(out, "\n{} rules; assay explain RULE tells more", rules.len())
+    let (rules, of_scan) = (catalogue().len(), scan::rules().count());
+    writeln!(
+        out,
+        "\n{rules} rules, and {of_scan} of the data scan that no profile judges; assay explain RULE tells more"
+    )
 }
 
 fn rule_json(rule: &Rule) -> Json {

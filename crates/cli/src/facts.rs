@@ -42,12 +42,6 @@ impl Facts {
     pub fn of(decoded: &Decoded<'_>) -> Option<Self> {
         let tree = decoded.tree.as_ref()?;
         let layout = DataLayout::of(tree, &decoded.places, KeyLookup::Exact);
-        let mut types: BTreeMap<u32, u64> = BTreeMap::new();
-        for tensor in &tree.tensors {
-            *types.entry(tensor.type_id).or_default() += 1;
-        }
-        let mut types: Vec<_> = types.into_iter().map(|(id, count)| (type_name(id), count)).collect();
-        types.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         Some(Self {
             version: tree.version,
             byte_order: tree.byte_order,
@@ -58,8 +52,33 @@ impl Facts {
             declared_tensors: tree.tensor_count,
             elements: tree.tensors.iter().try_fold(0u128, |sum, tensor| sum.checked_add(elements(&tensor.dims)?)),
             tensor_bytes: layout.tensors.iter().try_fold(0u128, |sum, tensor| sum.checked_add(tensor.size?)),
-            types,
+            types: types(tree.tensors.iter().map(|tensor| tensor.type_id)),
         })
+    }
+
+    /// The facts of a file that the fast reader has read, or of its start alone.
+    #[must_use]
+    pub fn of_file(file: &assay_reader::File<'_>, start_only: bool) -> Self {
+        let whole = !start_only;
+        Self {
+            version: file.version(),
+            byte_order: match file.byte_order() {
+                assay_reader::ByteOrder::Little => ByteOrder::Little,
+                assay_reader::ByteOrder::Big => ByteOrder::Big,
+            },
+            alignment: whole.then(|| file.alignment()),
+            pairs: file.metadata().len() as u64,
+            declared_pairs: file.kv_count(),
+            tensors: file.tensors().len() as u64,
+            declared_tensors: file.tensor_count(),
+            elements: if whole {
+                file.tensors().try_fold(0u128, |sum, tensor| sum.checked_add(elements(tensor.dims())?))
+            } else {
+                None
+            },
+            tensor_bytes: whole.then(|| file.tensors().map(|tensor| u128::from(tensor.size())).sum()),
+            types: types(file.tensors().map(|tensor| tensor.type_id())),
+        }
     }
 
     /// The facts of a file of which the start alone was read: what the header itself says, and nothing
@@ -144,6 +163,17 @@ impl Facts {
             "types": self.types.iter().map(|(name, n)| json!({"type": name, "tensors": n})).collect::<Vec<_>>(),
         })
     }
+}
+
+/// How many tensors have each type, the most frequent first, else in the order of their numbers.
+fn types(ids: impl Iterator<Item = u32>) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+    for id in ids {
+        *counts.entry(id).or_default() += 1;
+    }
+    let mut types: Vec<_> = counts.into_iter().map(|(id, count)| (type_name(id), count)).collect();
+    types.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    types
 }
 
 fn elements(dims: &[u64]) -> Option<u128> {

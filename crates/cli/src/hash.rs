@@ -3,39 +3,14 @@
 use std::io;
 use std::ops::Range;
 
+use assay_scan::Tensor;
 use gguf_spec::valid::Input;
-use gguf_spec::valid::layout::DataLayout;
-use indicatif::{ProgressBar, ProgressStyle};
 use sha2::{Digest, Sha256};
 
 use crate::input::FileInput;
+use crate::ui::Progress;
 
 const CHUNK: u64 = 1 << 20;
-
-/// Shows how far hashing is, if somebody watches.
-#[derive(Debug)]
-pub struct Progress(ProgressBar);
-
-impl Progress {
-    /// A bar over this many bytes; invisible unless `shown`.
-    #[must_use]
-    pub fn new(bytes: u64, shown: bool) -> Self {
-        if !shown {
-            return Self(ProgressBar::hidden());
-        }
-        let bar = ProgressBar::new(bytes);
-        if let Ok(style) = ProgressStyle::with_template("  hashing {wide_bar} {bytes}/{total_bytes} {eta}") {
-            bar.set_style(style);
-        }
-        Self(bar)
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
-    }
-}
 
 /// The SHA-256 of some bytes of a file, in hexadecimal.
 ///
@@ -51,7 +26,7 @@ pub fn sha256(input: &FileInput, range: Range<u64>, progress: &Progress) -> io::
         let chunk = &mut buffer[..usize::try_from(size).unwrap_or(0)];
         input.read_exact_at(chunk, at)?;
         hasher.update(&*chunk);
-        progress.0.inc(size);
+        progress.add(size);
         at += size;
     }
     Ok(hasher.finalize().iter().map(|b| format!("{b:02x}")).collect())
@@ -63,13 +38,13 @@ pub fn sha256(input: &FileInput, range: Range<u64>, progress: &Progress) -> io::
 ///
 /// The sentence that tells why there is no such list: bytes are missing, or tensors overlap, and
 /// hashing them one by one could take for ever.
-pub fn tensor_ranges(layout: &DataLayout, len: u64) -> Result<Vec<Range<u64>>, String> {
-    let ranges = layout
-        .tensors
+pub fn tensor_ranges(tensors: &[Option<Tensor>], len: u64) -> Result<Vec<Range<u64>>, String> {
+    let ranges = tensors
         .iter()
-        .map(|placed| {
-            let end = placed.start.checked_add(placed.size?)?;
-            Some(u64::try_from(placed.start).ok()?..u64::try_from(end).ok().filter(|&end| end <= len)?)
+        .map(|tensor| {
+            let tensor = (*tensor)?;
+            let end = tensor.start.checked_add(tensor.size).filter(|&end| end <= len)?;
+            Some(tensor.start..end)
         })
         .collect::<Option<Vec<_>>>()
         .ok_or("not all tensor data is there")?;

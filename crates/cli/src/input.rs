@@ -1,23 +1,28 @@
 //! A file that is read in parts: its header into memory, the rest as it is asked for.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use assay_reader::Stop;
 use gguf_spec::binary::{Decoded, NeedMore, Options, Source, decode_with};
+use gguf_spec::field::Finding;
 use gguf_spec::judge::{Judgement, judge_findings, judge_source};
 use gguf_spec::limits::MAGIC;
-use gguf_spec::rules::Checks;
+use gguf_spec::rules::{Checks, Stage};
 use gguf_spec::valid::Input;
 
 use crate::text::safe_path;
 
-/// How much is read at first. Most headers without a large vocabulary fit.
-const FIRST_HEAD: u64 = 1 << 20;
+/// How much is read at first for the fast reader. Most headers without a large vocabulary fit.
+const FIRST_HEAD: u64 = 1 << 18;
+
+/// How much is read at least for the specification: what a file is that is not GGUF shows here.
+const FIRST_HEAD_IN_FULL: u64 = 1 << 20;
 
 /// What holds the fields of the magic and header stages in every version, in bytes.
 const START: u64 = 24;
@@ -34,6 +39,8 @@ pub struct FileInput {
     file: File,
     len: u64,
     fault: RefCell<Option<String>>,
+    /// Where the file ended when a read behind that was tried.
+    ended: Cell<Option<u64>>,
 }
 
 impl FileInput {
@@ -57,7 +64,7 @@ impl FileInput {
                         copy it to a file of its own first"
                 .to_owned());
         }
-        Ok(Self { file, len, fault: RefCell::new(None) })
+        Ok(Self { file, len, fault: RefCell::new(None), ended: Cell::new(None) })
     }
 
     /// Fills a buffer with the bytes at `offset`.
@@ -71,6 +78,7 @@ impl FileInput {
             match read_at(&self.file, &mut buffer[done..], offset + done as u64) {
                 Ok(0) => {
                     let at = offset + done as u64;
+                    self.ended.set(Some(at));
                     let shrunk = format!("it ends at byte {at} now, but had {} when it was opened", size(self.len));
                     return Err(io::Error::new(io::ErrorKind::UnexpectedEof, shrunk));
                 }
@@ -80,6 +88,18 @@ impl FileInput {
             }
         }
         Ok(())
+    }
+
+    /// The file itself.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Where the file ended when it was read last, if it got shorter.
+    #[must_use]
+    pub fn ended(&self) -> Option<u64> {
+        self.ended.get()
     }
 
     /// The sentence about the first read that failed, if one did.
@@ -253,16 +273,31 @@ pub struct Judged {
 ///
 /// The sentence that tells why the file cannot be read.
 pub fn judge(input: &FileInput, window: Window, documents: bool) -> Result<Judged, String> {
+    judge_from(input, window, documents, None)
+}
+
+/// Like [`judge`], with a part of the header that was read before.
+///
+/// # Errors
+///
+/// The sentence that tells why the file cannot be read.
+pub fn judge_from(input: &FileInput, window: Window, documents: bool, before: Option<Head>) -> Result<Judged, String> {
     let Window { base, max_header, start_only } = window;
-    if base > 0 && base >= input.len() {
-        return Err(format!("there is no byte {base} in it: it has {}", size(input.len())));
-    }
+    check_base(input, base)?;
     if start_only {
         return judge_start(input, base, documents);
     }
     let start = Instant::now();
-    let mut known = FIRST_HEAD.min(max_header);
-    let mut head = Head::read(input, base, known, None)?;
+    let read_before = before.as_ref().map_or(Duration::ZERO, |head| head.read);
+    let mut known = before.as_ref().map_or(0, |head| head.from_base().len() as u64);
+    let first = FIRST_HEAD_IN_FULL.min(max_header);
+    let mut head = match before {
+        Some(head) if known >= first => head,
+        before => {
+            known = first;
+            Head::read(input, base, known, before)?
+        }
+    };
     loop {
         let judge = if documents { judge_source } else { judge_findings };
         match judge(head.source(), input, &Checks::all()) {
@@ -270,22 +305,99 @@ pub fn judge(input: &FileInput, window: Window, documents: bool) -> Result<Judge
                 if let Some(fault) = input.fault() {
                     return Err(fault);
                 }
-                let time = start.elapsed().saturating_sub(head.read);
+                let time = start.elapsed().saturating_sub(head.read.saturating_sub(read_before));
                 return Ok(Judged { judgement, head, time });
             }
-            Err(NeedMore { at_least }) => {
-                let wanted = at_least.saturating_sub(base);
-                if wanted > max_header {
-                    return Err(format!(
-                        "its header needs more than {} (at least {wanted}); allow more with --max-header",
-                        size(max_header),
-                    ));
-                }
-                // Doubling keeps the time linear, however many small fields follow.
-                known = known.saturating_mul(2).max(wanted).min(max_header);
-                head = Head::read(input, base, known, Some(head))?;
-            }
+            Err(NeedMore { at_least }) => head = more(input, window, head, &mut known, at_least.saturating_sub(base))?,
         }
+    }
+}
+
+/// Whether there is a byte where the file is said to start.
+fn check_base(input: &FileInput, base: u64) -> Result<(), String> {
+    if base > 0 && base >= input.len() {
+        return Err(format!("there is no byte {base} in it: it has {}", size(input.len())));
+    }
+    Ok(())
+}
+
+/// Reads more of a header, of which `wanted` bytes are needed. Growing by factors keeps the time
+/// linear, however many small fields follow.
+fn more(input: &FileInput, window: Window, head: Head, known: &mut u64, wanted: u64) -> Result<Head, String> {
+    if wanted > window.max_header {
+        return Err(format!(
+            "its header needs more than {} (at least {wanted}); allow more with --max-header",
+            size(window.max_header),
+        ));
+    }
+    *known = assay_reader::grown(*known, wanted).min(window.max_header);
+    Head::read(input, window.base, *known, Some(head))
+}
+
+/// What the fast reader says of a file.
+#[derive(Debug)]
+pub enum Strict<T> {
+    /// It keeps every rule as far as it was read; this is what was wanted of it.
+    Fine(T),
+    /// The first finding.
+    Refused(Box<Finding>),
+}
+
+/// Reads as much of the header as is needed with the fast reader, which wants every rule kept up to
+/// the stage `until`, and takes from the file what is wanted. Returns the header too, and how long
+/// reading took without the bytes of it.
+///
+/// # Errors
+///
+/// The sentence that tells why the file cannot be read.
+pub fn read_strictly<T>(
+    input: &FileInput,
+    window: Window,
+    until: Stage,
+    wanted: impl Fn(&assay_reader::File<'_>) -> T,
+) -> Result<(Strict<T>, Head, Duration), String> {
+    let Window { base, max_header, start_only } = window;
+    check_base(input, base)?;
+    let start = Instant::now();
+    let policy = assay_reader::Policy::strict().until(until);
+    let behind = Behind { input, base };
+    let mut known = if start_only { START } else { FIRST_HEAD }.min(max_header);
+    let mut head = Head::read(input, base, known, None)?;
+    loop {
+        let said = match assay_reader::read_head(head.from_base(), &behind, policy) {
+            Ok(file) => Strict::Fine(wanted(&file)),
+            Err(Stop::Refused(refused)) => {
+                let mut finding = refused.into_finding();
+                finding.span = finding.span.start.saturating_add(base)..finding.span.end.saturating_add(base);
+                Strict::Refused(Box::new(finding))
+            }
+            Err(Stop::NeedMore { at_least }) => {
+                head = more(input, window, head, &mut known, at_least)?;
+                continue;
+            }
+            Err(stop @ Stop::Unreadable(_)) => return Err(input.fault().unwrap_or_else(|| stop.to_string())),
+        };
+        if let Some(fault) = input.fault() {
+            return Err(fault);
+        }
+        let time = start.elapsed().saturating_sub(head.read);
+        return Ok((said, head, time));
+    }
+}
+
+/// A file from some byte on.
+struct Behind<'f> {
+    input: &'f FileInput,
+    base: u64,
+}
+
+impl Input for Behind<'_> {
+    fn len(&self) -> u64 {
+        self.input.len().saturating_sub(self.base)
+    }
+
+    fn bytes(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        self.input.bytes(range.start.checked_add(self.base)?..range.end.checked_add(self.base)?)
     }
 }
 
@@ -295,7 +407,7 @@ fn judge_start(input: &FileInput, base: u64, documents: bool) -> Result<Judged, 
     let start = Instant::now();
     let mut head = Head::read(input, base, START, None)?;
     if !head.from_base().starts_with(&MAGIC) {
-        head = Head::read(input, base, FIRST_HEAD, Some(head))?;
+        head = Head::read(input, base, FIRST_HEAD_IN_FULL, Some(head))?;
     }
     head.end = head.len.min(base.saturating_add(START));
     let source = head.source();

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use gguf_spec::profile::Outcome;
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::text::steers;
 
@@ -86,6 +87,37 @@ impl Ui {
     /// If the output does not take it.
     pub fn finish(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Shows how far a long piece of work is, if somebody watches.
+#[derive(Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar over this many bytes; `doing` says what is done to them, in a word. Invisible unless `shown`.
+    #[must_use]
+    pub fn new(doing: &str, bytes: u64, shown: bool) -> Self {
+        if !shown {
+            return Self(ProgressBar::hidden());
+        }
+        let bar = ProgressBar::new(bytes);
+        let template = format!("  {doing} {{wide_bar}} {{bytes}}/{{total_bytes}} {{eta}}");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        Self(bar)
+    }
+
+    /// That many bytes more are done.
+    pub fn add(&self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
     }
 }
 

@@ -7,8 +7,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gguf_assay::check::choose;
+use gguf_assay::check::decide::{Decided, Table, decide, nothing_found};
+use gguf_assay::check::{Args, check_input, choose};
 use gguf_assay::dump::{Dump, all_spans, write_hex, write_tree};
+use gguf_assay::facts::Facts;
 use gguf_assay::input::{FileInput, Window, judge};
 use gguf_assay::what::What;
 use gguf_spec::binary::{Options, decode, encode};
@@ -195,6 +197,63 @@ fn a_file_that_shrinks_is_noticed() {
     assert_eq!(input.bytes(input.len() - 8..input.len()), None);
     let fault = input.fault().expect("a fault");
     assert!(fault.contains(&format!("reading at byte {} failed", input.len() - 8)), "{fault}");
+}
+
+fn args(line: &[&str]) -> Args {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        check: Args,
+    }
+    let line = ["check"].iter().chain(line).chain(&["file.gguf"]);
+    <Line as clap::Parser>::try_parse_from(line).unwrap_or_else(|error| panic!("{error}")).check
+}
+
+/// Wherever the file is cut after it was opened, in its header, in its data or in both at once.
+#[test]
+fn a_file_that_shrinks_while_it_is_checked_is_a_finding() {
+    let room = tempfile::tempdir().expect("a directory");
+    let path = room.path().join("file.gguf");
+    let bytes = common::fixture("quantized");
+    for len in [0, 3, 24, 100, bytes.len() - 200, bytes.len() - 1] {
+        let input = written(room.path(), &bytes);
+        fs::OpenOptions::new().write(true).open(&path).expect("the file again").set_len(len as u64).expect("a cut");
+        let report = check_input(&input, &path, &args(&[]), false).expect("a report");
+        let ids: Vec<_> = report.judgement.findings.iter().map(|finding| finding.rule.id).collect();
+        let shrunk = report.judgement.findings.iter().find(|finding| finding.rule.id == "scan.shrunk");
+        let shrunk = shrunk.unwrap_or_else(|| panic!("cut to {len}: {ids:?}"));
+        assert_eq!(shrunk.span, len as u64..bytes.len() as u64);
+        assert_eq!(report.exit(false).code(), 1);
+    }
+    // The header alone is there, and nobody looks at the rest.
+    let input = written(room.path(), &bytes);
+    fs::OpenOptions::new().write(true).open(&path).expect("the file again").set_len(600).expect("a cut");
+    let report = check_input(&input, &path, &args(&["--header-only"]), false);
+    assert!(report.is_ok() || bytes.len() < 600, "{report:?}");
+}
+
+/// The fast reader and the specification tell the same of a file in which nothing is wrong.
+#[test]
+fn facts_and_places_do_not_depend_on_who_read_the_file() {
+    let room = tempfile::tempdir().expect("a directory");
+    let mut fine = 0;
+    for entry in common::committed_corpus() {
+        for base in [0, 40] {
+            let input = written(room.path(), &[&[0xEE; 40][..base], &entry.bytes].concat());
+            let window = Window { base: base as u64, ..Window::default() };
+            let Ok(Decided::Fine(decided)) = decide(&input, window, Stage::Semantics) else { continue };
+            fine += 1;
+            let judged = judge(&input, window, false).expect("a judgement");
+            assert_eq!(judged.judgement.findings, [], "{}", entry.vector.id);
+            assert_eq!(judged.judgement.verdicts, nothing_found().verdicts);
+            let decoded = judged.head.decode(&Options::default());
+            assert_eq!(Facts::of(&decoded), Some(decided.facts), "{}", entry.vector.id);
+            if decoded.tree.as_ref().is_some_and(|tree| !tree.tensors.is_empty()) {
+                assert_eq!(Table::of_decoded(&decoded), decided.table, "{}", entry.vector.id);
+            }
+        }
+    }
+    assert!(fine > 200, "{fine}");
 }
 
 /// A file of which every field is wrong takes time in proportion to its size: seconds. Looking through

@@ -76,6 +76,7 @@ fn report_of_a_file() {
         until: Stage::Semantics,
         sha256: None,
         tensors: None,
+        scanned: None,
         times: Times { read: Duration::from_micros(12), judge: Duration::from_millis(3), hash: None },
     };
     insta::assert_snapshot!(plain(|out| write_text(out, Path::new("types.gguf"), &report)));

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gguf_spec::profile::{PROFILES, Profile};
-use gguf_spec::rules::{Rule, Says, Stage, catalogue};
+use gguf_spec::rules::{Rule, Says, Stage, catalogue, scan};
 use gguf_spec::types::{TENSOR_TYPES, TypeStatus, VALUE_TYPES};
 
 use crate::define::Definition;
@@ -23,8 +23,32 @@ pub fn specification(list: &[(Definition, Vector)]) -> String {
             let _ = section(&mut page, rule, list);
         }
     }
+    let _ = data_scan(&mut page);
     let _ = tables(&mut page);
     page
+}
+
+/// What is noticed in the data beyond the rules.
+fn data_scan(page: &mut String) -> std::fmt::Result {
+    writeln!(
+        page,
+        "\n## The data scan\n\n\
+         `assay check` reads the tensor data too, and notices what follows. No profile judges any of it: the\n\
+         document says nothing of the values of weights, and ggml's reader does not look at them, so no reader\n\
+         is compared by it and no vector breaks it. What is finite is what `ggml_validate_row_data` of ggml\n\
+         0.25.1 takes, run on blocks of every type with finite and non-finite numbers at every place; where the\n\
+         scan differs from it on purpose, the test of `crates/scan` lists it: the type Q8_1, of which ggml refuses\n\
+         all data; F64, of which ggml refuses what is beyond the range of F32; NVFP4, whose scales ggml does not\n\
+         look at."
+    )?;
+    for rule in scan::rules() {
+        writeln!(page, "\n### `{}`\n\n{}\n", rule.id, rule.statement)?;
+        writeln!(page, "- Severity: {}", rule.severity().name())?;
+        writeln!(page, "- Why it matters: {}", rule.why)?;
+        writeln!(page, "- What to do: {}", rule.fix)?;
+        writeln!(page, "- Source: {}", rule.source)?;
+    }
+    Ok(())
 }
 
 fn intro(page: &mut String, rules: usize, vectors: usize) -> std::fmt::Result {

@@ -6,6 +6,7 @@ use gguf_spec::rules::scan::{data, layout};
 use gguf_spec::types::TensorType;
 
 use crate::arrangement::{Arrangement, Tensor};
+use crate::kernel::Tally;
 use crate::scan::{Noticed, Scan, Subject};
 
 impl Arrangement {
@@ -45,22 +46,27 @@ impl Scan {
             let found = self.noticed.iter().filter_map(of).filter(|finding| finding.rule == rule);
             list.extend(found.take(MAX_FINDINGS_PER_RULE));
         }
-        list.extend(self.shrunk.map(|(tensor, at)| Finding {
-            rule: &data::SHRUNK,
-            span: at..subject.len,
-            field: Field::Data(tensor),
-            expected: format!("a file of {}, as when it was opened", bytes(subject.len)),
-            actual: format!("its end at byte {at}"),
-        }));
+        list.extend(self.shrunk.map(|(tensor, at)| shrunk(subject.len, at, Field::Data(tensor))));
         list.sort_by(Finding::order);
         list
+    }
+}
+
+/// The finding about a file of `len` bytes that ended at byte `at` when it was read, in this field.
+#[must_use]
+pub fn shrunk(len: u64, at: u64, field: Field) -> Finding {
+    Finding {
+        rule: &data::SHRUNK,
+        span: at..len.max(at),
+        field,
+        expected: format!("a file of {}, as when it was opened", bytes(len)),
+        actual: format!("its end at byte {at}"),
     }
 }
 
 fn finding(noticed: &Noticed, tensor: Tensor, ty: &TensorType) -> Option<Finding> {
     let first = noticed.tally.first?;
     let start = tensor.start + first.offset;
-    let what = first.what.name();
     let (rule, expected, place) = if ty.quantized {
         let element = first.block * ty.block;
         let elements = format!("elements {element}..{}", element + ty.block);
@@ -72,18 +78,18 @@ fn finding(noticed: &Noticed, tensor: Tensor, ty: &TensorType) -> Option<Finding
     } else {
         (&data::VALUE_FINITE, "finite values", format!("the first is element {}", first.block))
     };
-    let mut counts = Vec::new();
-    for (count, name) in [(noticed.tally.nan, "NaN"), (noticed.tally.infinite, "infinite")] {
-        if count > 0 {
-            counts.push(format!("{count} {name}"));
-        }
-    }
+    let Tally { nan, infinite, .. } = noticed.tally;
+    let (counts, what) = match (nan, infinite) {
+        (nan, 0) => (format!("{nan} NaN"), String::new()),
+        (0, infinite) => (format!("{infinite} infinite"), String::new()),
+        (nan, infinite) => (format!("{nan} NaN and {infinite} infinite"), format!(", {}", first.what.name())),
+    };
     Some(Finding {
         rule,
         span: start..start + first.size,
         field: Field::Data(noticed.tensor),
         expected: expected.to_owned(),
-        actual: format!("{} of {}; {place}, {what}", counts.join(" and "), noticed.looked_at),
+        actual: format!("{counts} of {}; {place}{what}", noticed.looked_at),
     })
 }
 

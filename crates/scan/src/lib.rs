@@ -33,6 +33,7 @@ mod scan;
 mod source;
 
 pub use arrangement::{Arrangement, Overlap, Tensor};
+pub use findings::shrunk;
 pub use kernel::{Kernel, NonFinite, Place, Tally};
 pub use parallel::{CHUNK, Chunk, Stopped, Stretch, read};
 pub use scan::{Noticed, Scan, Subject, scan, work};

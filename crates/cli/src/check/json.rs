@@ -5,6 +5,8 @@ use std::time::Duration;
 use gguf_spec::document::json::text;
 use serde_json::{Map, Value as Json, json};
 
+use super::decide::Failed;
+use super::scan::Scanned;
 use super::{Args, Checked, Report};
 use crate::exit::Exit;
 use crate::facts::Facts;
@@ -20,10 +22,16 @@ pub(super) fn document(all: &[Checked], args: &Args, exit: Exit) -> Json {
         "files": all.iter().map(|(path, checked)| {
             let mut object = match checked {
                 Ok(report) => file(report, args),
-                Err(sentence) => Map::from_iter([
-                    ("status".to_owned(), json!("unreadable")),
-                    ("reason".to_owned(), json!(sentence)),
-                ]),
+                Err(failed) => {
+                    let status = match failed {
+                        Failed::Unreadable(_) => "unreadable",
+                        Failed::Fault(_) => "fault",
+                    };
+                    Map::from_iter([
+                        ("status".to_owned(), json!(status)),
+                        ("reason".to_owned(), json!(failed.to_string())),
+                    ])
+                }
             };
             object.insert("path".to_owned(), path_json(path));
             Json::Object(object)
@@ -90,9 +98,11 @@ fn file(report: &Report, args: &Args) -> Map<String, Json> {
         json!({
             "read": seconds(report.times.read),
             "judge": seconds(report.times.judge),
+            "scan": report.scanned.as_ref().map(|scanned| seconds(scanned.time)),
             "hash": report.times.hash.map(seconds),
         }),
     );
+    put("scan", report.scanned.as_ref().map_or(Json::Null, scan));
     if let Some(hash) = &report.sha256 {
         put("sha256", json!(hash));
     }
@@ -110,6 +120,24 @@ fn file(report: &Report, args: &Args) -> Map<String, Json> {
         }
     }
     object
+}
+
+fn scan(scanned: &Scanned) -> Json {
+    json!({
+        "bytes": scanned.bytes,
+        "tensors": scanned.tensors,
+        "threads": scanned.threads,
+        "noticed": scanned.noticed.iter().map(|noticed| json!({
+            "name": text(&noticed.name),
+            "type": noticed.ty,
+            "nan": noticed.nan,
+            "infinite": noticed.infinite,
+            "looked_at": noticed.looked_at,
+            "start": noticed.start,
+            "block": noticed.block,
+        })).collect::<Vec<_>>(),
+        "noticed_left_out": scanned.left_out,
+    })
 }
 
 fn seconds(time: Duration) -> f64 {

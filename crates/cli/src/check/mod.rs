@@ -1,41 +1,47 @@
 //! `assay check`: is this file well formed and complete, and who will refuse it?
 
+pub mod decide;
 mod json;
+pub mod scan;
 mod text;
 
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gguf_spec::binary::Options;
-use gguf_spec::field::Finding;
+use gguf_spec::field::{Field, Finding};
 use gguf_spec::judge::Judgement;
-use gguf_spec::profile::{KeyLookup, Outcome};
 use gguf_spec::rules::{Severity, Stage};
 use gguf_spec::valid::Input;
-use gguf_spec::valid::layout::DataLayout;
 
+use self::decide::{Decided, Failed, Table, decide, nothing_found};
+use self::scan::{Scanned, scan_file};
 use crate::exit::{Exit, Failure};
 use crate::fields::owner;
-use crate::hash::{Progress, sha256, tensor_ranges, work};
-use crate::input::{FileInput, Judged, Window, judge};
+use crate::hash::{sha256, tensor_ranges, work};
+use crate::input::{FileInput, Window};
 use crate::numbers;
 use crate::text::safe_path;
-use crate::ui::{Ui, write_json};
+use crate::ui::{Progress, Ui, write_json};
 use crate::walk;
 use crate::what::What;
 
 const EXAMPLES: &str = "\
 Examples:
   assay check model.gguf                       who accepts it, and every finding
-  assay check --strict models/                 every *.gguf below a directory; warnings fail too
+  assay check --strict --quiet models/         every *.gguf below a directory; warnings fail too
   assay check --header-only part.gguf          a file of which only the start was downloaded
+  assay check --no-scan model.gguf             whether all is there, without reading the weights
   assay check --at 33554432 model.llamafile    a model that starts inside another file
   assay check --json --tensor-sha256 m.gguf    for a script
 
 An error is what ggml refuses, or what makes the data unusable. A warning is a deviation from the
-format document that ggml reads. Exit codes: 0 no errors, 1 errors (with --strict also warnings),
-2 usage, 3 something could not be read, or there was nothing to check.";
+format document that ggml reads, or bytes in the data that belong to nothing. Exit codes:
+0 no errors, 1 errors (with --strict also warnings), 2 usage, 3 something could not be read, or
+there was nothing to check.";
 
 /// Check files: what is wrong with them, and who accepts them.
 #[derive(Debug, clap::Args)]
@@ -53,9 +59,21 @@ pub struct Args {
     #[arg(long, value_name = "STAGE", default_value = "semantics", value_parser = stages())]
     pub until: Stage,
 
-    /// Judge the header alone: the same as `--until layout`.
+    /// Judge the header alone, and do not read the tensor data: the same as `--until layout`.
     #[arg(long, conflicts_with = "until")]
     pub header_only: bool,
+
+    /// Do not scan the tensor data for numbers that are not finite: of it, padding alone is read.
+    #[arg(long)]
+    pub no_scan: bool,
+
+    /// Show files with findings alone, and a line about all.
+    #[arg(short, long, conflicts_with = "json")]
+    pub quiet: bool,
+
+    /// Threads that scan the tensor data; by default as many as the machine runs at once.
+    #[arg(long, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<NonZeroUsize>,
 
     /// Where in the file the GGUF file starts, in bytes; 0x1000 is hexadecimal.
     #[arg(long, value_name = "OFFSET", default_value = "0", value_parser = numbers::bytes, allow_hyphen_values = true)]
@@ -69,11 +87,13 @@ pub struct Args {
     #[arg(long)]
     pub tensor_sha256: bool,
 
-    /// Show at most this many findings of a file, errors first; 0 for all.
+    /// Show at most this many findings of a file, errors first, and without --json at most three of one
+    /// rule; 0 for all.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::whole, allow_hyphen_values = true)]
     pub max_findings: u64,
 
-    /// The largest header that is read, in bytes; judging it can take some twelve times as much memory.
+    /// The largest header that is read, in bytes; telling what is wrong with it can take some twelve
+    /// times as much memory.
     #[arg(long, value_name = "BYTES", default_value_t = crate::input::DEFAULT_MAX_HEADER)]
     #[arg(value_parser = numbers::bytes, allow_hyphen_values = true)]
     pub max_header: u64,
@@ -81,6 +101,15 @@ pub struct Args {
     /// One JSON object about all files; docs/cli.md describes it.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Parses a number of threads.
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    /// More than any machine has; each takes a buffer and a stack.
+    const MOST: u64 = 1024;
+    let number = numbers::whole(text).ok().filter(|&number| number <= MOST);
+    let number = number.and_then(|number| NonZeroUsize::new(usize::try_from(number).ok()?));
+    number.ok_or_else(|| format!("give a number of threads from 1 to {MOST}"))
 }
 
 /// Parses the name of a stage.
@@ -98,7 +127,8 @@ pub struct Report {
     pub base: u64,
     /// What it is.
     pub what: What,
-    /// What the specification says, findings and verdicts of later stages left out.
+    /// What the specification says, findings and verdicts of later stages left out, with the findings of
+    /// the scan.
     pub judgement: Judgement,
     /// The findings to show, by their index, each with the key or the tensor name it belongs to.
     pub shown: Vec<(usize, Option<Vec<u8>>)>,
@@ -108,6 +138,9 @@ pub struct Report {
     pub sha256: Option<String>,
     /// The SHA-256 of each tensor, if asked for, or why there is none.
     pub tensors: Option<Result<Vec<TensorHash>, String>>,
+    /// What the scan of the data saw; `None` if the data was not to be looked at, or the tensor table
+    /// could not be read.
+    pub scanned: Option<Scanned>,
     /// How long each stage took.
     pub times: Times,
 }
@@ -179,83 +212,211 @@ pub fn choose(findings: &[Finding], most: usize) -> Vec<usize> {
     chosen
 }
 
-/// A file, and what was found out about it or why it could not be read.
-pub type Checked = (PathBuf, Result<Report, String>);
+/// Like [`choose`], but of one rule at most three are wanted, unless all are.
+#[must_use]
+pub fn choose_few(findings: &[Finding], most: usize) -> Vec<usize> {
+    const OF_A_RULE: usize = 3;
+    if most == 0 {
+        return choose(findings, most);
+    }
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut chosen: Vec<usize> = (0..findings.len())
+        .filter(|&i| {
+            let count = counts.entry(findings[i].rule.id).or_default();
+            *count += 1;
+            *count <= OF_A_RULE
+        })
+        .collect();
+    chosen.sort_by_key(|&i| findings[i].severity());
+    chosen.truncate(most);
+    chosen.sort_unstable();
+    chosen
+}
+
+/// A file, and what was found out about it or why there is nothing.
+pub type Checked = (PathBuf, Result<Report, Failed>);
 
 /// Checks one file.
 ///
 /// # Errors
 ///
-/// The sentence that tells why it could not be read.
-pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, String> {
-    let input = FileInput::open(path)?;
+/// Why there is no report: the file could not be read, or this program is wrong.
+pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, Failed> {
+    check_input(&FileInput::open(path)?, path, args, progress)
+}
+
+/// Checks a file that was opened. If it gets shorter while its header is read, that is a finding, and
+/// what is left of it is looked at once more.
+///
+/// # Errors
+///
+/// As [`check_file`].
+pub fn check_input(input: &FileInput, path: &Path, args: &Args, progress: bool) -> Result<Report, Failed> {
     let until = if args.header_only { Stage::Layout } else { args.until };
     let window = Window { base: args.at, max_header: args.max_header, start_only: until <= Stage::Header };
-    let Judged { mut judgement, head, time } = judge(&input, window, false)?;
+    let decided = match decide(input, window, until) {
+        Err(Failed::Unreadable(sentence)) => match input.ended() {
+            Some(_) => {
+                let again = FileInput::open(path)?;
+                if again.len() >= input.len() {
+                    return Err(Failed::Unreadable(sentence));
+                }
+                let decided = decide(&again, window, until)?;
+                let shrunk = assay_scan::shrunk(input.len(), again.len(), Field::Unread);
+                return report(&again, args, (until, window), decided, Some(shrunk), progress);
+            }
+            None => return Err(Failed::Unreadable(sentence)),
+        },
+        decided => decided?,
+    };
+    report(input, args, (until, window), decided, None, progress)
+}
 
-    judgement.findings.retain(|finding| finding.rule.stage <= until);
-    for verdict in &mut judgement.verdicts {
-        // Findings come in the order of their stages, so what is left out cannot hide an earlier one.
-        if verdict.because.as_ref().is_some_and(|finding| finding.rule.stage > until) {
-            verdict.because = None;
-            verdict.outcome = Outcome::Accept;
+/// Looks at the data, and puts everything together.
+fn report(
+    input: &FileInput,
+    args: &Args,
+    (until, window): (Stage, Window),
+    decided: Decided,
+    shrunk: Option<Finding>,
+    progress: bool,
+) -> Result<Report, Failed> {
+    let mut times = Times::default();
+    let (mut judgement, head, fine) = match decided {
+        Decided::Fine(fine) => {
+            (times.read, times.judge) = (fine.read, fine.judge);
+            (nothing_found(), None, Some((What::Gguf(fine.facts), fine.table)))
+        }
+        Decided::Wrong(judged) => {
+            (times.read, times.judge) = (judged.head.read, judged.time);
+            (judged.judgement, Some(judged.head), None)
+        }
+    };
+    let decoded = head.as_ref().map(|head| (head, head.decode(&Options::default())));
+    let (what, table) = match (fine, &decoded) {
+        (Some(fine), _) => fine,
+        (None, Some((head, decoded))) if head.start_only() => (What::of(head, decoded), None),
+        (None, Some((head, decoded))) => (What::of(head, decoded), Table::of_decoded(decoded)),
+        (None, None) => unreachable!("a file is fine, or it was decoded"),
+    };
+
+    let mut noticed = Vec::from_iter(shrunk);
+    let mut scanned = None;
+    if let Some(table) = &table {
+        if until >= Stage::Layout {
+            noticed.extend(table.arrangement.findings());
+        }
+        if until >= Stage::Data && !args.no_scan {
+            let threads = args.threads.unwrap_or_else(scan::default_threads);
+            let (scan, findings) = scan_file(input, table, threads, progress)?;
+            scanned = Some(scan);
+            noticed.extend(findings);
         }
     }
+    if !noticed.is_empty() {
+        judgement.findings.extend(noticed);
+        judgement.findings.sort_by(Finding::order);
+    }
 
-    let decoded = head.decode(&Options::default());
-    let what = What::of(&head, &decoded);
-    let owner = |i: usize| owner(decoded.tree.as_ref()?, &judgement.findings[i].field).map(<[u8]>::to_vec);
+    let owner_of = |field: &Field| match (&decoded, field, &table) {
+        (Some((_, decoded)), ..) => owner(decoded.tree.as_ref()?, field).map(<[u8]>::to_vec),
+        (None, Field::Data(i), Some(table)) => table.names.get(*i).cloned(),
+        _ => None,
+    };
+    let choose = if args.json { choose } else { choose_few };
     let shown = choose(&judgement.findings, usize::try_from(args.max_findings).unwrap_or(usize::MAX))
         .into_iter()
-        .map(|i| (i, owner(i)))
+        .map(|i| (i, owner_of(&judgement.findings[i].field)))
         .collect();
-    let mut report = Report {
+    let hashes = hashes(input, args, (until, window), table.as_ref(), progress)?;
+    times.hash = hashes.time;
+    Ok(Report {
         size: input.len(),
         base: args.at,
         what,
-        shown,
         judgement,
+        shown,
         until,
-        sha256: None,
-        tensors: None,
-        times: Times { read: head.read, judge: time, hash: None },
-    };
+        sha256: hashes.file,
+        tensors: hashes.tensors,
+        scanned,
+        times,
+    })
+}
 
-    if args.sha256 || args.tensor_sha256 {
-        let start = Instant::now();
-        let read_error = |error: std::io::Error| format!("hashing it failed: {error}");
-        let ranges = args.tensor_sha256.then(|| match &decoded.tree {
-            Some(tree) if decoded.complete && !head.start_only() => {
-                tensor_ranges(&DataLayout::of(tree, &decoded.places, KeyLookup::Exact), input.len())
-            }
-            _ if head.start_only() => Err(format!("judged up to the {until} stage, the tensor table was not read")),
-            _ => Err("the tensor table could not be read".to_owned()),
-        });
-        let known = ranges.as_ref().and_then(|ranges| ranges.as_deref().ok());
-        let bar = Progress::new(work(&input, args.sha256, known), progress);
-        if args.sha256 {
-            report.sha256 = Some(sha256(&input, 0..input.len(), &bar).map_err(read_error)?);
-        }
-        report.tensors = match ranges {
-            None => None,
-            Some(Err(reason)) => Some(Err(reason)),
-            Some(Ok(ranges)) => {
-                let names = decoded.tree.iter().flat_map(|tree| &tree.tensors).map(|tensor| &tensor.name.bytes);
-                let hashes = names.zip(ranges).map(|(name, range)| {
-                    let (start, size) = (range.start, range.end - range.start);
-                    Ok(TensorHash {
-                        name: name.clone(),
-                        start,
-                        size,
-                        sha256: sha256(&input, range, &bar).map_err(read_error)?,
-                    })
-                });
-                Some(Ok(hashes.collect::<Result<_, String>>()?))
-            }
-        };
-        report.times.hash = Some(start.elapsed());
+/// The hashes that were asked for.
+#[derive(Default)]
+struct Hashes {
+    file: Option<String>,
+    tensors: Option<Result<Vec<TensorHash>, String>>,
+    time: Option<Duration>,
+}
+
+fn hashes(
+    input: &FileInput,
+    args: &Args,
+    (until, window): (Stage, Window),
+    table: Option<&Table>,
+    progress: bool,
+) -> Result<Hashes, Failed> {
+    let mut hashes = Hashes::default();
+    if !args.sha256 && !args.tensor_sha256 {
+        return Ok(hashes);
     }
-    Ok(report)
+    let start = Instant::now();
+    let read_error = |error: std::io::Error| format!("hashing it failed: {error}");
+    let ranges = args.tensor_sha256.then(|| match table {
+        Some(table) => tensor_ranges(&table.tensors, input.len()).map(|ranges| (table, ranges)),
+        None if window.start_only => Err(format!("judged up to the {until} stage, the tensor table was not read")),
+        None => Err("the tensor table could not be read".to_owned()),
+    });
+    let known = ranges.as_ref().and_then(|ranges| ranges.as_ref().ok());
+    let bar = Progress::new("hashing", work(input, args.sha256, known.map(|(_, ranges)| &ranges[..])), progress);
+    if args.sha256 {
+        hashes.file = Some(sha256(input, 0..input.len(), &bar).map_err(read_error)?);
+    }
+    hashes.tensors = match ranges {
+        None => None,
+        Some(Err(reason)) => Some(Err(reason)),
+        Some(Ok((table, ranges))) => {
+            let each = table.names.iter().zip(ranges).map(|(name, range)| {
+                let (start, size) = (range.start, range.end - range.start);
+                let sha256 = sha256(input, range, &bar).map_err(read_error)?;
+                Ok(TensorHash { name: name.clone(), start, size, sha256 })
+            });
+            Some(Ok(each.collect::<Result<_, String>>()?))
+        }
+    };
+    hashes.time = Some(start.elapsed());
+    Ok(hashes)
+}
+
+/// What is said of several files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Totals {
+    files: usize,
+    fine: usize,
+    failed: usize,
+    unreadable: usize,
+    errors: usize,
+    warnings: usize,
+}
+
+impl Totals {
+    fn add(&mut self, checked: &Result<Report, Failed>, strict: bool) {
+        self.files += 1;
+        let Ok(report) = checked else {
+            self.unreadable += 1;
+            return;
+        };
+        let (errors, warnings) = report.counts();
+        self.errors += errors;
+        self.warnings += warnings;
+        match report.exit(strict) {
+            Exit::Fine => self.fine += 1,
+            _ => self.failed += 1,
+        }
+    }
 }
 
 /// Runs the command.
@@ -266,28 +427,33 @@ pub fn check_file(path: &Path, args: &Args, progress: bool) -> Result<Report, St
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let found = walk::files(&args.paths);
     let mut exit = Exit::Fine;
+    // Kept for JSON alone: of many files the reports are large.
     let mut all: Vec<Checked> = Vec::new();
+    let mut totals = Totals::default();
     let several = found.len() > 1;
     for (path, reachable) in found {
-        let checked = reachable.and_then(|()| check_file(&path, args, ui.progress()));
+        let checked = reachable.map_err(Failed::Unreadable).and_then(|()| check_file(&path, args, ui.progress()));
         exit = exit.max(checked.as_ref().map_or(Exit::Unreadable, |report| report.exit(args.strict)));
-        if !args.json {
-            match &checked {
-                Ok(report) => {
-                    text::write(ui.out(), &path, report)?;
-                    if several {
-                        writeln!(ui.out())?;
-                    }
-                }
-                Err(sentence) => ui.complain(&format!("{}: {sentence}", safe_path(&path))),
-            }
+        totals.add(&checked, args.strict);
+        if args.json {
+            all.push((path, checked));
+            continue;
         }
-        all.push((path, checked));
+        match &checked {
+            Ok(report) if args.quiet && report.judgement.findings.is_empty() => {}
+            Ok(report) => {
+                text::write(ui.out(), &path, report)?;
+                if several || args.quiet {
+                    writeln!(ui.out())?;
+                }
+            }
+            Err(sentence) => ui.complain(&format!("{}: {sentence}", safe_path(&path))),
+        }
     }
     if args.json {
         write_json(ui.out(), &json::document(&all, args, exit))?;
-    } else if several {
-        text::write_summary(ui.out(), &all, args.strict)?;
+    } else if several || args.quiet {
+        text::write_summary(ui.out(), &totals)?;
     }
     Ok(exit)
 }

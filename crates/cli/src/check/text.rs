@@ -1,15 +1,16 @@
 //! The report about a file, for people.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use gguf_spec::field::Finding;
 use gguf_spec::profile::Outcome;
-use gguf_spec::rules::{Severity, Stage};
+use gguf_spec::rules::{Rule, Severity, Stage};
 
-use super::{Checked, Report};
-use crate::exit::Exit;
-use crate::text::{count, duration, folded, quoted, safe_path, span};
+use super::{Report, Totals};
+use crate::text::{count, duration, folded, grouped, hundredths, quoted, safe_path, span};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
 use crate::what::What;
 
@@ -28,13 +29,16 @@ pub fn write(out: &mut dyn Write, path: &Path, report: &Report) -> io::Result<()
         What::Cut | What::Foreign(_) | What::Unknown => writeln!(out, "  {ERROR}{line}{ERROR:#}")?,
     }
 
-    for (finding, owner) in report.findings() {
+    let blocks = blocks(report);
+    for block in &blocks {
         writeln!(out)?;
-        write_finding(out, finding, owner)?;
+        write_block(out, block)?;
     }
-    let left_out = report.left_out();
+    let told: usize = blocks.iter().map(|block| block.total).sum();
+    let left_out = report.judgement.findings.len() - told;
     if left_out > 0 {
-        writeln!(out, "\n  {DIM}and {} more; --max-findings 0 shows all{DIM:#}", count(left_out, "finding"))?;
+        let text = format!("and {} of other rules", count(left_out, "finding"));
+        writeln!(out, "\n  {DIM}{text}; --max-findings 0 shows all{DIM:#}")?;
     }
 
     writeln!(out)?;
@@ -42,27 +46,79 @@ pub fn write(out: &mut dyn Write, path: &Path, report: &Report) -> io::Result<()
     write_hashes(out, report)?;
     let mut times =
         format!("header read in {}, judged in {}", duration(report.times.read), duration(report.times.judge));
+    if let Some(scanned) = report.scanned.as_ref().filter(|scanned| scanned.tensors > 0) {
+        times.push_str(&format!(
+            ", {} of data scanned in {}{}",
+            count(scanned.bytes, "byte"),
+            duration(scanned.time),
+            speed(scanned.bytes, scanned.time)
+        ));
+    }
     if let Some(hash) = report.times.hash {
         times.push_str(&format!(", hashed in {}", duration(hash)));
     }
-    writeln!(out, "  {DIM}{times}{DIM:#}")
+    writeln!(out, "  {DIM}{}{DIM:#}", folded(&times, 2, WIDTH))
 }
 
-fn write_finding(out: &mut dyn Write, finding: &Finding, owner: Option<&[u8]>) -> io::Result<()> {
-    let severity = finding.severity();
+/// How fast so many bytes were read, if they are enough to tell.
+fn speed(bytes: u64, time: Duration) -> String {
+    const ENOUGH: u64 = 10_000_000;
+    // Bytes in a nanosecond are gigabytes in a second.
+    match hundredths(u128::from(bytes), time.as_nanos()) {
+        Some(speed) if bytes >= ENOUGH => format!(" ({speed} GB/s)"),
+        _ => String::new(),
+    }
+}
+
+/// The findings of one rule.
+struct Block<'r> {
+    rule: &'static Rule,
+    /// Those to show, each with what it belongs to.
+    shown: Vec<(&'r Finding, Option<&'r [u8]>)>,
+    /// How many there are.
+    total: usize,
+}
+
+/// The findings by rule, the rules in the order of their first ones.
+fn blocks(report: &Report) -> Vec<Block<'_>> {
+    let mut blocks: Vec<Block<'_>> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (finding, owner) in report.findings() {
+        let place = *places.entry(finding.rule.id).or_insert_with(|| {
+            blocks.push(Block { rule: finding.rule, shown: Vec::new(), total: 0 });
+            blocks.len() - 1
+        });
+        blocks[place].shown.push((finding, owner));
+    }
+    for finding in &report.judgement.findings {
+        if let Some(&place) = places.get(finding.rule.id) {
+            blocks[place].total += 1;
+        }
+    }
+    blocks
+}
+
+/// One finding, or several of a rule with what to do told once.
+fn write_block(out: &mut dyn Write, block: &Block<'_>) -> io::Result<()> {
+    let severity = block.rule.severity();
     let style = if severity == Severity::Error { ERROR } else { WARNING };
-    let owner = owner.map_or_else(String::new, |owner| format!(" of {}", quoted(owner, 64)));
-    writeln!(
-        out,
-        "  {style}{:<7}{style:#}  {ID}{}{ID:#}  {}  {}{owner}",
-        severity.name(),
-        finding.rule.id,
-        span(&finding.span),
-        finding.field,
-    )?;
-    let difference = format!("expected {}, found {}", finding.expected, finding.actual);
-    writeln!(out, "           {}", folded(&difference, 11, WIDTH))?;
-    writeln!(out, "           {DIM}{}{DIM:#}", folded(finding.rule.fix, 11, WIDTH))
+    write!(out, "  {style}{:<7}{style:#}  {ID}{}{ID:#}  ", severity.name(), block.rule.id)?;
+    if block.total > 1 {
+        write!(out, "{} places\n           ", grouped(block.total))?;
+    }
+    for (i, (finding, owner)) in block.shown.iter().enumerate() {
+        let indent = if i == 0 { "" } else { "           " };
+        let owner = owner.map_or_else(String::new, |owner| format!(" of {}", quoted(owner, 64)));
+        writeln!(out, "{indent}{}  {}{owner}", span(&finding.span), finding.field)?;
+        let difference = format!("expected {}, found {}", finding.expected, finding.actual);
+        let indent = if block.total > 1 { 13 } else { 11 };
+        writeln!(out, "{:indent$}{}", "", folded(&difference, indent, WIDTH))?;
+    }
+    let left_out = block.total - block.shown.len();
+    if left_out > 0 {
+        writeln!(out, "           and {} more; --max-findings 0 shows all", grouped(left_out))?;
+    }
+    writeln!(out, "           {DIM}{}{DIM:#}", folded(block.rule.fix, 11, WIDTH))
 }
 
 fn write_verdicts(out: &mut dyn Write, report: &Report) -> io::Result<()> {
@@ -107,24 +163,15 @@ fn write_hashes(out: &mut dyn Write, report: &Report) -> io::Result<()> {
 /// # Errors
 ///
 /// If the output does not take it.
-pub(super) fn write_summary(out: &mut dyn Write, all: &[Checked], strict: bool) -> io::Result<()> {
-    let number = |exit: Exit| {
-        all.iter()
-            .filter(|(_, checked)| checked.as_ref().map_or(Exit::Unreadable, |report| report.exit(strict)) == exit)
-            .count()
-    };
-    let (errors, warnings) = all.iter().filter_map(|(_, checked)| checked.as_ref().ok()).fold((0, 0), |sum, report| {
-        let (errors, warnings) = report.counts();
-        (sum.0 + errors, sum.1 + warnings)
-    });
+pub(super) fn write_summary(out: &mut dyn Write, totals: &Totals) -> io::Result<()> {
     writeln!(
         out,
         "{BOLD}{}{BOLD:#}: {} fine, {} failed, {} could not be read; {}, {}",
-        count(all.len(), "file"),
-        number(Exit::Fine),
-        number(Exit::Findings),
-        number(Exit::Unreadable),
-        count(errors, "error"),
-        count(warnings, "warning"),
+        count(totals.files, "file"),
+        totals.fine,
+        totals.failed,
+        totals.unreadable,
+        count(totals.errors, "error"),
+        count(totals.warnings, "warning"),
     )
 }

@@ -51,6 +51,25 @@ pub(crate) fn fixture(name: &str) -> Vec<u8> {
             tree.tensors[2].offset = 0;
             encode(&tree)
         }
+        // The sixth value of the norm is NaN, the last infinite; so is a scale of the output.
+        "not-finite" => {
+            let mut bytes = fixture("quantized");
+            let (norm, output) = (bytes.len() - 96 - 256, bytes.len() - 96);
+            bytes[norm + 20..norm + 24].copy_from_slice(&f32::NAN.to_le_bytes());
+            bytes[norm + 252..norm + 256].copy_from_slice(&f32::NEG_INFINITY.to_le_bytes());
+            bytes[output + 18..output + 20].copy_from_slice(&[0x00, 0x7C]);
+            bytes
+        }
+        // A hundred tensors, of which the first two are there.
+        "many-missing" => {
+            let mut builder = small();
+            for i in 0..100 {
+                builder.add(tensor(format!("blk.{i}"), 0, &[16]));
+            }
+            let mut bytes = encode(&builder.finish());
+            bytes.truncate(bytes.len() - 99 * 64);
+            bytes
+        }
         "embedded" => [&[0xEE; 100][..], &fixture("small")].concat(),
         "vocabulary" => {
             let tokens: Vec<String> = (0..100).map(|i| format!("token {i}")).collect();
