@@ -1,6 +1,9 @@
 """Checks the corpus as somebody sees it who has only the files: no code of this project is used.
 
-Schemas, names, sizes, hashes, and what follows from the expectations are worked out anew here, so that
+    check-corpus.py [RECORD..]
+
+So are the examples of the adapter protocol, the files of expectations, and the records of runs that are
+named. Schemas, names, sizes, hashes, and what follows from the expectations are worked out anew here, so that
 a mistake of the tool that writes the corpus shows.
 """
 
@@ -118,6 +121,62 @@ def check_vector(vector, path, rules):
         complain(path, f"rules that spec/SPEC.md does not have: {sorted((breaks | keeps | found) - rules)}")
 
 
+def check_protocol(by_name):
+    """The examples of the page are of the form that it describes, and it has every word of the schemas."""
+    path = Path("docs/adapter-protocol.md")
+    page = path.read_text(encoding="utf-8")
+    examples = 0
+    for block in re.findall(r"^```jsonl$(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        for line in block.strip().splitlines():
+            direction, _, text = line.partition(" ")
+            schema = {"->": "adapter-request.schema.json", "<-": "adapter-answer.schema.json"}[direction]
+            message = json.loads(text)
+            check_schema(by_name[schema], message, f"{path}: {line[:60]}")
+            check_closed(by_name[schema], message, f"{path}: {line[:60]}")
+            examples += 1
+    for block in re.findall(r"^```json$(.*?)^```$", page, re.DOTALL | re.MULTILINE):
+        check_schema(by_name["expectations.schema.json"], json.loads(block), f"{path}: an example")
+        check_closed(by_name["expectations.schema.json"], json.loads(block), f"{path}: an example")
+        examples += 1
+    if examples < 10:
+        complain(path, f"only {examples} examples were found")
+    omits = by_name["adapter-answer.schema.json"].schema["$defs"]["omit"]["enum"]
+    verdicts = by_name["record.schema.json"].schema["$defs"]
+    verdicts = verdicts["failure"]["enum"] + verdicts["verdict"]["anyOf"][1]["enum"]
+    for heading, words in [("What a library does not show", omits), ("How an answer is judged", verdicts)]:
+        section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+        rows = re.findall(r"^\| `([a-z_.-]+)` \|", section, re.MULTILINE)
+        if sorted(rows) != sorted(words):
+            complain(path, f"{heading}: the table and the schema differ in {sorted(set(rows) ^ set(words))}")
+
+
+def check_expectations(by_name, ids):
+    paths = sorted(Path("reports/expectations").glob("*.json"))
+    for path in paths:
+        expectations = load(path)
+        check_schema(by_name["expectations.schema.json"], expectations, path)
+        if expectations["implementation"] != path.stem:
+            complain(path, f"is about {expectations['implementation']}")
+        listed = [vector for group in expectations["groups"] for vector in group["vectors"]]
+        for vector in sorted({vector for vector in listed if listed.count(vector) > 1 or vector not in ids}):
+            complain(path, f"{vector} is listed twice, or is no vector")
+        if not all(group["reason"] for group in expectations["groups"]):
+            complain(path, "a group has no reason")
+    return len(paths)
+
+
+def check_record(by_name, path):
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for number, line in enumerate(lines, 1):
+        check_schema(by_name["record.schema.json"], line, f"{path}:{number}")
+    for kind in ["header", "result", "footer"]:
+        line = next((line for line in lines if line["line"] == kind), None)
+        if line is None:
+            complain(path, f"has no {kind}")
+        elif kind != "header":
+            check_closed(by_name["record.schema.json"], line, path)
+
+
 def main():
     by_name = validators()
     page = Path("spec/SPEC.md").read_text(encoding="utf-8")
@@ -174,9 +233,16 @@ def main():
     for flag in sorted(explained - used):
         complain("corpus/README.md", f"the flag {flag} is explained and not used")
 
+    check_protocol(by_name)
+    expectations = check_expectations(by_name, {vector["id"] for vector in vectors.values()})
+    records = [Path(name) for name in sys.argv[1:]]
+    for path in records:
+        check_record(by_name, path)
+
     for problem in problems[:50]:
         print(f"error: {problem}", file=sys.stderr)
-    print(f"{len(vectors)} vectors, {len(rules)} rules, {len(used)} flags checked, {len(problems)} problems")
+    print(f"{len(vectors)} vectors, {len(rules)} rules, {len(used)} flags checked")
+    print(f"{expectations} files of expectations, {len(records)} records checked, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -18,6 +18,7 @@ pub mod history;
 pub mod input;
 pub mod numbers;
 pub mod probe;
+pub mod report;
 pub mod run;
 pub mod ui;
 pub mod vector;
@@ -38,6 +39,7 @@ use ui::{Color, Ui, error_json, write_json};
 const AFTER: &str = "\
 Examples:
   assay run                              the specification's own reader against the corpus
+  assay run --adapter ./mine             your reader against the corpus
   assay check model.gguf                 is this file well formed, and who accepts it?
   assay dump --hex small.gguf            every byte with the field it belongs to
   assay explain align.power-of-two       what a rule says, and who insists on it
@@ -69,6 +71,7 @@ enum Command {
     Generate(generate::Args),
     Corpus(corpus::Args),
     History(history::Args),
+    Report(report::Args),
 }
 
 impl Command {
@@ -82,6 +85,7 @@ impl Command {
             Self::Generate(args) => args.json,
             Self::Corpus(args) => args.json(),
             Self::History(args) => args.json,
+            Self::Report(_) => false,
         }
     }
 }
@@ -110,6 +114,7 @@ pub fn main() -> ExitCode {
         Command::Generate(args) => generate::run(args, &mut ui),
         Command::Corpus(args) => corpus::run(args, &mut ui),
         Command::History(args) => history::run(args, &mut ui),
+        Command::Report(args) => report::run(args, &mut ui),
     };
     let ended = match ended {
         Err(failure @ (Failure::Usage(_) | Failure::Unreadable(_))) if cli.command.json() => {

@@ -5,6 +5,7 @@
 //! file old.bin tjgg\x03\x00\x00\x00       a file with these bytes, escaped as in Rust
 //! gguf small.gguf small                   a file of tests/common
 //! corpus corpus                           a corpus of tests/common; `wrong-corpus` has mistakes
+//! script reader #!/bin/sh\n..             the same, to be executed (Unix)
 //! dir empty                               a directory
 //! link other.gguf small.gguf              a symbolic link (Unix)
 //! fifo pipe                               a named pipe (Unix)
@@ -44,8 +45,9 @@ fn main() -> ExitCode {
         .into_iter()
         .map(|path| {
             let text = fs::read_to_string(&path).expect("a case is text");
-            let needs_unix =
-                text.lines().any(|line| line == "unix" || line.starts_with("fifo ") || line.starts_with("link "));
+            let needs_unix = text
+                .lines()
+                .any(|line| line == "unix" || ["fifo ", "link ", "script "].iter().any(|word| line.starts_with(word)));
             let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             Trial::test(name, move || run_case(&path, &text)).with_ignored_flag(needs_unix && !cfg!(unix))
         })
@@ -92,6 +94,12 @@ fn prepare(line: &str, room: &Path) -> Result<(), Failed> {
     match (word, rest) {
         ("" | "#" | "unix", _) => Ok(()),
         ("file", rest) => Ok(fs::write(path, unescaped(rest.unwrap_or_default())?)?),
+        #[cfg(unix)]
+        ("script", Some(text)) => {
+            use std::os::unix::fs::PermissionsExt;
+            fs::write(&path, unescaped(text)?)?;
+            Ok(fs::set_permissions(path, fs::Permissions::from_mode(0o755))?)
+        }
         ("gguf", Some(fixture)) => Ok(fs::write(path, common::fixture(fixture))?),
         ("corpus", None) => {
             common::write_corpus(&path);
@@ -177,7 +185,7 @@ fn normalised(text: &str) -> String {
     let text = if cfg!(windows) { text.replace("assay.exe", "assay") } else { text };
     let mut lines = String::new();
     for line in text.lines() {
-        let seconds = ["\"read\": ", "\"judge\": ", "\"scan\": ", "\"hash\": ", "\"seconds\": "]
+        let seconds = ["\"read\": ", "\"judge\": ", "\"hash\": ", "\"seconds\": "]
             .iter()
             .find(|key| line.trim_start().starts_with(**key) && line.bytes().any(|b| b.is_ascii_digit()));
         match seconds {
@@ -185,11 +193,6 @@ fn normalised(text: &str) -> String {
                 let comma = if line.ends_with(',') { "," } else { "" };
                 let indent = line.len() - line.trim_start().len();
                 let _ = writeln!(lines, "{:indent$}{key}TIME{comma}", "");
-            }
-            // As many as the machine has.
-            None if line.trim_start().starts_with("\"threads\": ") => {
-                let indent = line.len() - line.trim_start().len();
-                let _ = writeln!(lines, "{:indent$}\"threads\": NUMBER,", "");
             }
             None => {
                 let _ = writeln!(lines, "{}", without_times(line));

@@ -288,3 +288,132 @@ impl Group {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn outcome(vector: &str, verdict: &str, flags: &[&str], unstable: Option<&str>) -> Outcome {
+        serde_json::from_value(json!({
+            "vector": vector, "group": "g", "file": "f", "verdict": verdict, "expected": "accept", "got": "accepted",
+            "flags": flags, "unstable": unstable, "compared": true, "cpu_ms": null, "peak_bytes": null,
+        }))
+        .expect("a result")
+    }
+
+    fn group(verdict: &str, reason: &str, flags: &[&str], vectors: &[&str]) -> Group {
+        let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
+        Group {
+            verdict: verdict.to_owned(),
+            reason: reason.to_owned(),
+            link: None,
+            flags: owned(flags),
+            vectors: owned(vectors),
+        }
+    }
+
+    fn known(groups: Vec<Group>) -> Expectations {
+        Expectations { implementation: "x".to_owned(), version: "1".to_owned(), groups }
+    }
+
+    const CORPUS: [&str; 6] = ["a", "b", "c", "d", "e", "f"];
+
+    fn problems(known: &Expectations, results: &[Outcome]) -> Vec<String> {
+        let corpus = CORPUS.into_iter().collect();
+        known.problems("x", "1", &corpus, results).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn what_fails_as_expected_is_expected() {
+        let known =
+            known(vec![group("crash", "Old.", &[], &["a"]), group("false-reject", "So.", &["incidental"], &["b"])]);
+        let results = [
+            outcome("a", "crash", &[], None),
+            outcome("b", "false-reject", &["incidental"], None),
+            outcome("c", "hang", &[], None),
+        ];
+        assert_eq!(problems(&known, &results), Vec::<String>::new());
+        let reasons: Vec<_> = results.iter().map(|result| known.reason(result)).collect();
+        assert_eq!(reasons, [Some("Old."), Some("So."), None]);
+    }
+
+    #[test]
+    fn everything_else_is_told() {
+        let known = known(vec![
+            group("crash", "Old.", &[], &["a", "b", "a", "z", "c", "f"]),
+            group("hang", "", &[], &["d"]),
+            group("false-reject", "So.", &["incidental"], &["e"]),
+        ]);
+        let results = [
+            outcome("a", "agree", &[], None),
+            outcome("b", "hang", &[], None),
+            outcome("c", "crash", &[], Some("agree")),
+            outcome("d", "hang", &[], None),
+            outcome("e", "false-reject", &[], None),
+            outcome("f", "not-run", &[], None),
+        ];
+        assert_eq!(
+            problems(&known, &results),
+            [
+                "no reason is given for d: find out why, and write it down",
+                "z: the corpus has no such vector: take it out",
+                "a: stands in two places: take one out",
+                "a: expected crash, got agree: it passes; take it out, or --bless",
+                "b: expected crash, got hang: find out why, then --bless",
+                "e: expected false-reject (incidental), got false-reject: find out why, then --bless",
+            ]
+        );
+        // Neither what is unstable nor what has no reason is excused.
+        assert!(results.iter().all(|result| known.reason(result).is_none()));
+        let corpus = CORPUS.into_iter().collect();
+        let others = known.problems("y", "2", &corpus, &[]);
+        assert!(matches!(others[..2], [Problem::Implementation { .. }, Problem::Version { .. }]));
+    }
+
+    #[test]
+    fn blessing_keeps_reasons_where_nothing_has_changed() {
+        let old = known(vec![group("hang", "Long.", &[], &["c", "b"]), group("crash", "Old.", &[], &["a", "e", "z"])]);
+        let results = [
+            outcome("a", "crash", &[], None),
+            outcome("b", "crash", &[], None),
+            outcome("c", "agree", &[], None),
+            outcome("d", "false-reject", &["incidental"], None),
+            outcome("e", "not-run", &[], None),
+            outcome("f", "crash", &[], Some("agree")),
+        ];
+        let new = Expectations::blessed(Some(&old), "x", "2", &results);
+        let expected = [
+            group("false-reject", "", &["incidental"], &["d"]),
+            group("crash", "", &[], &["b"]),
+            group("crash", "Old.", &[], &["a", "e", "z"]),
+        ];
+        assert_eq!((new.version.as_str(), new.groups.as_slice()), ("2", &expected[..]));
+        assert_eq!(Expectations::blessed(Some(&new), "x", "2", &results), new);
+        let read: Expectations = serde_json::from_str(&new.to_text()).expect("what was written");
+        assert_eq!(read, new);
+    }
+
+    #[test]
+    fn files_that_are_not_expectations_are_told() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("x.json");
+        assert!(Expectations::load(&path).is_ok_and(|none| none.is_none()));
+        for (text, words) in [
+            ("{", "EOF"),
+            (r#"{"implementation":"x","version":"1","groups":[],"more":1}"#, "unknown field `more`"),
+            (
+                r#"{"implementation":"x","version":"1","groups":[{"verdict":"agree","reason":"","vectors":["a"]}]}"#,
+                "`agree`",
+            ),
+            (
+                r#"{"implementation":"x","version":"1","groups":[{"verdict":"hang","reason":"","vectors":[]}]}"#,
+                "without vectors",
+            ),
+        ] {
+            fs::write(&path, text).expect("written");
+            let error = Expectations::load(&path).expect_err(text).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

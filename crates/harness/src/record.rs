@@ -397,3 +397,66 @@ pub fn never_asked(started: &Started) -> Vec<NotRun> {
     let why = || "this version of the program does not send it".to_owned();
     names.into_iter().map(|name| NotRun { what: name.to_owned(), why: why() }).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn header() -> Line {
+        let started = json!({"seq": 0, "result": "started", "name": "x"});
+        let program = Program::new(vec!["./x".to_owned()]);
+        Line::Header(Box::new(Header::new(Path::new("corpus"), &[], 0, &program, &started, &Limits::default(), 2)))
+    }
+
+    fn result(vector: &str) -> Line {
+        let json = json!({
+            "line": "result", "vector": vector, "group": "g", "file": "f", "verdict": "agree", "expected": "accept",
+            "got": "accepted", "compared": true, "cpu_ms": 1.5, "peak_bytes": null,
+        });
+        serde_json::from_value(json).expect("a line")
+    }
+
+    fn footer() -> Line {
+        let run = Run {
+            outcomes: Vec::new(),
+            problems: Vec::new(),
+            gave_up: None,
+            processes: 1,
+            time: std::time::Duration::ZERO,
+        };
+        Line::Footer(Box::new(Footer::new(&run, &[], &[])))
+    }
+
+    fn written(lines: &[Line]) -> String {
+        let mut text = Vec::new();
+        for line in lines {
+            write_line(line, &mut text).expect("memory takes it");
+        }
+        String::from_utf8(text).expect("UTF-8")
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = written(&[header(), result("b"), result("a"), footer(), header(), result("c")]);
+        let records = read(&text).expect("records");
+        let vectors = |record: &Record| record.results.iter().map(|r| r.vector.clone()).collect::<Vec<_>>().join(" ");
+        assert_eq!(records.iter().map(vectors).collect::<Vec<_>>(), ["a b", "c"]);
+        assert_eq!(records.iter().map(|record| record.footer.is_some()).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(records[0].header.said("name"), "x");
+        // A line that was not written to its end is none; in the middle it is a fault.
+        let cut = &text[..text.len() - 5];
+        assert_eq!(read(cut).map(|records| records[1].results.len()), Ok(0));
+        assert!(read(&text.replace("\"vector\":\"b\"", "\"vector\":")).is_err_and(|why| why.starts_with("line 2: ")));
+    }
+
+    #[test]
+    fn what_is_no_record_is_told() {
+        assert!(read("").is_err_and(|why| why.starts_with("no record")));
+        assert!(read(&written(&[result("a")])).is_err_and(|why| why == "line 1: a line that belongs to no header"));
+        let twice = written(&[header(), footer(), footer()]);
+        assert!(read(&twice).is_err_and(|why| why == "line 3: a line that belongs to no header"));
+        let newer = written(&[header()]).replace("\"format\":1", "\"format\":2");
+        assert!(read(&newer).is_err_and(|why| why.contains("a record of format 2; this program reads 1")));
+    }
+}

@@ -150,7 +150,7 @@ fn last(record: &Record, summary: &Summary<'_>, out: &mut dyn Write) -> io::Resu
     let Some(footer) = &record.footer else {
         return writeln!(
             out,
-            "{ERROR}the run did not come to its end: {} were recorded{ERROR:#}",
+            "{ERROR}the run did not come to its end; {} recorded{ERROR:#}",
             count(record.results.len(), "result")
         );
     };

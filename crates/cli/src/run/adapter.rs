@@ -171,11 +171,14 @@ fn one(
     } else if let Some(expectations) = &expectations {
         problems = expectations.problems(name, version, &ids, &results);
     }
-    let footer = Footer::new(&run, &results, &problems);
-    keep(&Line::Footer(Box::new(footer.clone())));
-
+    let mut footer = Footer::new(&run, &results, &problems);
     let checked = results.iter().any(|result| Verdict::from_name(&result.verdict).is_some_and(Verdict::is_checked));
     let unexpected = results.iter().any(|result| result.is_failure() && result.known.is_none());
+    if !checked && footer.complete {
+        footer.problems.push("nothing was checked: no vector has a verdict of the reader".to_owned());
+    }
+    keep(&Line::Footer(Box::new(footer.clone())));
+
     let exit = if !footer.complete || !(checked || unexpected) {
         Exit::Unreadable
     } else if footer.expectations.is_empty()

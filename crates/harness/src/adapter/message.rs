@@ -293,6 +293,17 @@ impl Members {
     }
 }
 
+/// Whether a line is a JSON object.
+pub(super) fn is_object(line: &[u8]) -> bool {
+    serde_json::from_slice::<BTreeMap<String, Box<RawValue>>>(line).is_ok()
+}
+
+/// The number that a line gives for that of its request.
+pub(super) fn seq_of(line: &[u8]) -> Option<u64> {
+    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(line).ok()?;
+    members.get("seq")?.get().parse().ok()
+}
+
 /// The start of a line, for a message.
 pub(super) fn start_of(line: &[u8]) -> String {
     const LONGEST: usize = 80;

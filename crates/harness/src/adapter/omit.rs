@@ -161,6 +161,15 @@ mod tests {
     }
 
     #[test]
+    fn the_page_of_the_protocol_explains_every_word_in_the_same_words() {
+        let page = include_str!("../../../../docs/adapter-protocol.md");
+        for (_, word, meaning) in OMITS {
+            let row = format!("\n| `{word}` | {meaning} |\n");
+            assert!(page.contains(&row), "docs/adapter-protocol.md lacks {row}");
+        }
+    }
+
+    #[test]
     fn every_word_is_read_and_nothing_else() {
         for (omit, word, _) in OMITS {
             assert!(read(word).is_ok_and(|omits| omits.has(omit)), "{word}");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value as Json;
 
 use super::judge::Behaviour;
-use super::message::{Request, Started, read_answer, read_started, read_stopped, start_of};
+use super::message::{Request, Started, is_object, read_answer, read_started, read_stopped, seq_of, start_of};
 use super::program::Program;
 use super::verdict::Verdict;
 use crate::sandbox::{self, Ending, Running};
@@ -157,6 +157,10 @@ impl Session {
         let (line, used) = self.exchange(request, self.limits.cpu)?;
         match read_answer(&line, self.seq, request) {
             Ok(answer) => Ok((Behaviour::Answered(answer), used)),
+            Err(_) if self.seq > 1 && seq_of(&line) == Some(self.seq - 1) => {
+                let how = format!("more than one line in answer to one request: {}", start_of(&line));
+                Err(Failure { before: true, ..self.failed(Verdict::ProtocolError, how, used) })
+            }
             Err(how) => Err(self.failed(Verdict::ProtocolError, how, used)),
         }
     }
@@ -175,8 +179,8 @@ impl Session {
             failure
         })?;
         read_stopped(&line, self.seq).map_err(|how| self.failed(Verdict::ProtocolError, how, used))?;
-        if !self.ends_within(FAREWELL) {
-            let how = format!("still runs {} s after it said that it stopped", FAREWELL.as_secs());
+        if !self.ends_within(self.limits.wall) {
+            let how = format!("still runs {} s after it said that it stopped", self.limits.wall.as_secs_f64());
             return Err(self.failed(Verdict::ProtocolError, how, used));
         }
         match self.running.end() {
@@ -223,7 +227,8 @@ impl Session {
                 }
                 let mut line = std::mem::take(&mut self.rest);
                 let more = line.split_off(end + 1);
-                if !more.is_empty() {
+                // A first line that is no answer is told as such.
+                if !more.is_empty() && is_object(&line) {
                     let how = format!("more than one line in answer to one request: {}", start_of(&more));
                     return Err(self.failed(Verdict::ProtocolError, how, used));
                 }
@@ -251,7 +256,8 @@ impl Session {
                 failure
             }
         };
-        Err(Failure { before: true, ..failure })
+        // After `start` nobody else is there to blame.
+        Err(Failure { before: self.seq > 1, ..failure })
     }
 
     /// Looks at a process that has not answered yet.
@@ -301,7 +307,7 @@ impl Session {
 
     /// Nothing more can come from the process: it has ended, or has closed its output.
     fn output_closed(&mut self, used: Used) -> Failure {
-        if self.ends_within(FAREWELL) {
+        if self.ends_within(self.limits.wall.min(FAREWELL)) {
             self.died(used)
         } else {
             let how = "closed its standard output, and runs on".to_owned();
@@ -483,4 +489,37 @@ fn signal_name(signal: i32) -> Option<&'static str> {
         15 => "terminated",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_runtimes_whose_memory_was_refused_are_known() {
+        for complaint in [
+            "memory allocation of 1099511627776 bytes failed",
+            "terminate called after throwing an instance of 'std::bad_alloc'",
+            "Traceback (most recent call last):\nMemoryError",
+            "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+            "Exception in thread \"main\" java.lang.OutOfMemoryError: Java heap space",
+            "fatal error: runtime: out of memory",
+            "ggml_aligned_malloc: insufficient memory (attempted to allocate 1048576.00 MB)",
+        ] {
+            assert!(says_out_of_memory(complaint), "{complaint}");
+        }
+        assert!(!says_out_of_memory("thread 'main' panicked: index out of bounds"));
+        let page = include_str!("../../../../docs/adapter-protocol.md").to_lowercase();
+        for words in OUT_OF_MEMORY_WORDS {
+            assert!(page.contains(&format!("`{words}`")), "docs/adapter-protocol.md lacks {words}");
+        }
+    }
+
+    #[test]
+    fn a_complaint_ends_with_its_last_lines() {
+        assert_eq!(last_lines("a\n\nb\nc \n d\n"), "b / c / d");
+        assert_eq!(last_lines("\n"), "");
+        let complaint = Complaint::listen(&b"0123456789"[..], 4);
+        assert_eq!(complaint.complete(), "6789");
+    }
 }

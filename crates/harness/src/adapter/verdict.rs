@@ -144,6 +144,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_page_of_the_protocol_explains_every_verdict_in_the_same_words() {
+        let page = include_str!("../../../../docs/adapter-protocol.md");
+        for row in &VERDICTS {
+            let yes = |yes: bool| if yes { " yes |" } else { " |" };
+            let row = format!("\n| `{}` | {} |{}{}\n", row.name, row.meaning, yes(row.failure), yes(row.confirmed));
+            assert!(page.contains(&row), "docs/adapter-protocol.md lacks {row}");
+        }
+    }
+
+    #[test]
     fn the_table_is_in_the_order_of_the_type() {
         for (i, row) in VERDICTS.iter().enumerate() {
             assert_eq!(row.verdict as usize, i);

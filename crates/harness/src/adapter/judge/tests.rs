@@ -177,14 +177,21 @@ fn what_is_not_claimed_is_unsupported_where_it_is_rejected() {
 
 #[test]
 fn either_reading_of_a_file_is_right_where_the_authorities_read_it_differently() {
-    let entry = vector("alignment-nul-key");
-    let documents = [entry.vector.document.clone(), entry.vector.document_ggml.clone()];
-    assert_ne!(documents[0], documents[1]);
-    for document in documents {
-        let judged = judge(&entry, &reader(Stage::Data), &accepted_with(document));
-        assert!(matches!(judged.verdict, Verdict::Agree | Verdict::SidesWith), "{judged:?}");
+    let mut entry = vector("alignment-nul-key");
+    let [document, ggml] = [entry.vector.document.clone(), entry.vector.document_ggml.clone()];
+    assert_ne!(document, ggml);
+    let verdict = |entry: &Entry, document: &Option<Json>| {
+        let judged = judge(entry, &reader(Stage::Data), &accepted_with(document.clone()));
         assert!(judged.compared);
-    }
+        judged.verdict
+    };
+    // The document refuses such a key: who reads the file has to read it like ggml.
+    assert_eq!(verdict(&entry, &ggml), Verdict::SidesWith);
+    assert_eq!(verdict(&entry, &document), Verdict::WrongValue);
+    let accept = Expectation { outcome: "accept".to_owned(), stage: None, rule: None };
+    entry.vector.expect.insert(Profile::Document.id(), accept);
+    assert_eq!(verdict(&entry, &ggml), Verdict::Agree);
+    assert_eq!(verdict(&entry, &document), Verdict::Agree);
 }
 
 #[test]
