@@ -185,7 +185,7 @@ fn normalised(text: &str) -> String {
     let text = if cfg!(windows) { text.replace("assay.exe", "assay") } else { text };
     let mut lines = String::new();
     for line in text.lines() {
-        let seconds = ["\"read\": ", "\"judge\": ", "\"hash\": ", "\"seconds\": "]
+        let seconds = ["\"read\": ", "\"judge\": ", "\"scan\": ", "\"hash\": ", "\"seconds\": "]
             .iter()
             .find(|key| line.trim_start().starts_with(**key) && line.bytes().any(|b| b.is_ascii_digit()));
         match seconds {
@@ -193,6 +193,11 @@ fn normalised(text: &str) -> String {
                 let comma = if line.ends_with(',') { "," } else { "" };
                 let indent = line.len() - line.trim_start().len();
                 let _ = writeln!(lines, "{:indent$}{key}TIME{comma}", "");
+            }
+            // As many as the machine has.
+            None if line.trim_start().starts_with("\"threads\": ") => {
+                let indent = line.len() - line.trim_start().len();
+                let _ = writeln!(lines, "{:indent$}\"threads\": NUMBER,", "");
             }
             None => {
                 let _ = writeln!(lines, "{}", without_times(line));
