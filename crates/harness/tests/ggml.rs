@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use assay_corpus::store::{Entry, sha256};
 use assay_corpus::vector::{Evidence, Expectation, Origin, Rules, Vector};
 use assay_harness::child::Probe;
+use assay_harness::history::{self, Outcome as Fate};
 use assay_harness::probe::{self, Question, Reply};
 use assay_harness::verify::{self, Difference, Error, Options, Report, Sight};
 use assay_providers::ggml::Mode;
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
     with_ggml("a_library_that_is_not_there_is_an_error", no_library);
     with_ggml("nothing_to_verify_is_an_error", nothing);
     with_ggml("evidence_is_what_was_seen", evidence);
+    with_ggml("a_history_reads_every_file_in_a_fork", forks);
     with_ggml("a_child_that_says_nothing_is_not_an_agreement", silent_child);
     let ignored = ggml.is_none() || python.is_none();
     let test = move || {
@@ -63,10 +65,18 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
 
-/// The child: `--ggml DIR --mode MODE [--outcome-only] FILE`, as the command line gives it.
+/// The child: `--ggml DIR --mode MODE [--outcome-only [--each]] FILE..`, as the command line gives it.
 fn child(arguments: &[OsString]) -> ExitCode {
     let [_, directory, _, mode, file @ ..] = arguments else { return ExitCode::from(2) };
     let directory = Path::new(directory);
+    if let [outcome, each, files @ ..] = file
+        && (outcome.as_os_str(), each.as_os_str()) == ("--outcome-only".as_ref(), "--each".as_ref())
+    {
+        let files: Vec<&Path> = files.iter().map(Path::new).collect();
+        let mode = Mode::from_name(&mode.to_string_lossy()).expect("a mode");
+        history::serve(directory, mode, &files, &mut std::io::stdout()).expect("somebody who reads");
+        return ExitCode::SUCCESS;
+    }
     let line = match (Mode::from_name(&mode.to_string_lossy()), file) {
         (Some(mode), [.., file]) => {
             let question = if arguments.iter().all(|argument| argument != "--outcome-only") {
@@ -174,6 +184,23 @@ fn every_file_agrees(ggml: &Path) -> Result<(), Failed> {
     }
     assert!(report.profiles[1].abort >= 3, "{:?}: the files do not tell the outcomes apart", report.profiles[1]);
     assert_eq!(report.evidence.len(), corpus.entries.len());
+    Ok(())
+}
+
+/// One release alone: every outcome is the one that was seen in a process of its own, aborts too.
+fn forks(ggml: &Path) -> Result<(), Failed> {
+    let corpus = Corpus::new(files::all());
+    let probe = Probe {
+        program: std::env::current_exe().expect("the path of this program"),
+        arguments: vec![OsString::from(CHILD)],
+    };
+    let releases = [ggml.to_owned()];
+    let options = history::Options { releases: &releases, probe: &probe, jobs: 2, progress: &|_, _| {} };
+    let seen = history::history(&corpus.entries, &options)?;
+    assert_eq!(seen.unexpected, [""; 0]);
+    assert_eq!(seen.runs, 2 * corpus.entries.len());
+    let aborts = seen.rows.iter().filter(|row| row.outcomes == [Fate::Crash(6)]).count();
+    assert!(aborts >= 3, "{aborts}: the files do not tell the outcomes apart");
     Ok(())
 }
 

@@ -13,7 +13,7 @@ const HEAD: &str = "\
 Written by `assay history --markdown`, from libraries that `reports/fetch-ggml-releases.sh` fetches. Each
 vector of the corpus was read by each release with `gguf_init_from_file`, header only (`no_alloc = true`)
 and with its data (`no_alloc = false`), each time in a process of its own under 4 GiB of address space and
-2 seconds of processor time. Only the outcome was looked at, not what was read.
+10 seconds of processor time. Only the outcome was looked at, not what was read.
 
 An abort is an assertion of the library or an exception that nobody caught; some depend on the limit of
 memory. What a vector is for, and who should do what with it, is in the corpus: `assay explain VECTOR`.

@@ -29,7 +29,7 @@ Examples:
 Each directory holds ggml's base library of one release since late 2024; a file release.json beside
 it, {\"release\": \"b4234\"}, gives it a name. `reports/fetch-ggml-releases.sh` fetches some thirty.
 Each vector is read by each release header only and with its data, each time in a process of its own
-under 4 GiB of address space and 2 seconds of processor time; only the outcome is looked at. The libraries
+under 4 GiB of address space and 10 seconds of processor time; only the outcome is looked at. The libraries
 run with your rights: name those you trust.
 
 Exit codes: 0 done, 1 the release that the corpus speaks of does something else than the corpus says,

@@ -17,8 +17,12 @@ use crate::sandbox::Limits;
 /// Most files in one batch: few enough that their paths fit a command line.
 pub(super) const LONGEST: usize = 256;
 
+/// Seconds of processor time for one file. Most take milliseconds; a release that fills 2 GiB before it
+/// sees that the file is shorter takes a second or two, which is no hang.
+const CPU_SECONDS: u32 = 10;
+
 /// Seconds on the clock for one file.
-const WALL_SECONDS: u32 = 30;
+const WALL_SECONDS: u32 = 60;
 
 /// Starts a child that loads the library of a directory and reads the files.
 pub(super) fn ask(probe: &Probe, directory: &Path, mode: Mode, files: &[&Path]) -> Vec<Outcome> {
@@ -65,8 +69,7 @@ pub fn serve(directory: &Path, mode: Mode, files: &[impl AsRef<Path>], out: &mut
     const ACCEPT: i32 = 0;
     const REFUSE: i32 = 1;
     const ERROR: i32 = 2;
-    // A file of the corpus takes milliseconds, and one that hangs takes all of the time it is given.
-    let times = Times { cpu_seconds: 2, wall_seconds: WALL_SECONDS };
+    let times = Times { cpu_seconds: CPU_SECONDS, wall_seconds: WALL_SECONDS };
     let release = Release::load(directory);
     for file in files {
         let file = file.as_ref();

@@ -48,19 +48,21 @@ impl Outcome {
             Self::Accept => '+',
             Self::Refuse => '-',
             Self::Crash(ABORT) => 'A',
+            Self::Crash(ARITHMETIC) => 'D',
             Self::Crash(_) => 'S',
             Self::Hang => 'H',
             Self::NotRun(_) => '?',
         }
     }
 
-    /// In a few words, for a sentence about the file: `reads it`, `refuses it`.
+    /// In a word or two, for a sentence about the file.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
             Self::Accept => "accepted".to_owned(),
             Self::Refuse => "refused".to_owned(),
             Self::Crash(ABORT) => "abort".to_owned(),
+            Self::Crash(ARITHMETIC) => "division by zero".to_owned(),
             Self::Crash(SEGMENTATION_FAULT) => "segmentation fault".to_owned(),
             Self::Crash(signal) => format!("signal {signal}"),
             Self::Hang => "hang".to_owned(),
@@ -72,6 +74,9 @@ impl Outcome {
 /// The signal of `abort`: an assertion of the library, or an exception that nothing catches.
 const ABORT: i32 = 6;
 
+/// The signal of an integer division by zero or one that overflows, on Linux and macOS.
+const ARITHMETIC: i32 = 8;
+
 /// The signal of an access outside the memory of the process, on Linux and macOS.
 const SEGMENTATION_FAULT: i32 = 11;
 
@@ -80,7 +85,8 @@ pub const LEGEND: &[(char, &str)] = &[
     ('+', "accepted"),
     ('-', "refused"),
     ('A', "abort (signal 6: an assertion, or an exception nobody caught)"),
-    ('S', "another signal, mostly a segmentation fault"),
+    ('D', "division by zero (signal 8)"),
+    ('S', "segmentation fault (signal 11), or another signal"),
     ('H', "hang"),
     ('?', "not run"),
 ];
