@@ -8,9 +8,10 @@ use std::fmt;
 use arbitrary::{Arbitrary, Unstructured};
 use gguf_spec::binary::{encode, spans};
 use gguf_spec::field::{Field, KvPart, TensorPart, ValuePart};
-use gguf_spec::generate::{Builder, breaking, valid};
+use gguf_spec::generate::{Builder, breaking, tensor, valid};
 use gguf_spec::rules::{Rule, catalogue};
 use gguf_spec::syntax::{ByteOrder, Tree};
+use gguf_spec::types::TensorType;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -136,6 +137,41 @@ pub fn variant(seed: u64) -> Tree<'static> {
         tree.rest.to_mut().extend(b"trailing");
     }
     tree
+}
+
+/// A file of a few tensors whose shapes, types and offsets are where products and sums stop to fit.
+#[must_use]
+pub fn extreme_shapes(seed: u64) -> Vec<u8> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut builder = Builder::new();
+    for i in 0..rng.random_range(1..4) {
+        let type_id = rng.random_range(0..43);
+        let block = TensorType::from_id(type_id).map_or(1, |row| row.block.max(1));
+        // Products near a power of two: what one dimension has, the next ones have no more.
+        let mut bits = rng.random_range(58..70u32);
+        let dims: Vec<u64> = (0..rng.random_range(0..5))
+            .map(|j| {
+                let power = rng.random_range(0..=bits.min(63));
+                bits -= power;
+                let dim = match rng.random_range(0..8) {
+                    0 => rng.random_range(0..4),
+                    1 => (1u64 << power).wrapping_sub(1),
+                    2 => (1 << power) + rng.random_range(0..300),
+                    3 => (1 << power) / 3,
+                    _ => 1 << power,
+                };
+                // Most rows are of whole blocks.
+                if j == 0 && rng.random_bool(0.9) { dim.checked_next_multiple_of(block).unwrap_or(dim) } else { dim }
+            })
+            .collect();
+        builder.tensors.push(tensor(format!("t{i}"), type_id, &dims));
+    }
+    let mut tree = builder.finish();
+    if rng.random_bool(0.2) {
+        let i = rng.random_range(0..tree.tensors.len());
+        tree.tensors[i].offset = interesting(&mut rng, tree.tensors[i].offset);
+    }
+    encode(&tree)
 }
 
 /// A tree drawn without any care.

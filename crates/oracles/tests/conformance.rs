@@ -164,7 +164,7 @@ fn recipe_breaking(rule: &Rule) -> Option<&'static Recipe> {
 type Property = fn() -> Holds;
 
 /// What holds of files drawn from a seed.
-const PROPERTIES: [(&str, Property); 10] = [
+const PROPERTIES: [(&str, Property); 11] = [
     ("any_file", || seed::each_case(8_000, |case| any_file(&case.bytes))),
     ("embedded_files_come_back", || {
         seed::each_case(10_000, |case| {
@@ -199,6 +199,7 @@ const PROPERTIES: [(&str, Property); 10] = [
     ("reader_does_as_specified", || seed::each_case(20_000, |case| reader::any_file(&case.bytes))),
     ("reader_of_files_cut_anywhere", files_cut_anywhere),
     ("reader_of_large_files", large_files),
+    ("reader_of_extreme_shapes", || seed::each(20_000, |seed| reader::as_specified(&cases::extreme_shapes(seed)))),
     ("generated_files_catch_readers_without_a_rule", generated_files_catch),
 ];
 

@@ -89,7 +89,7 @@ fn check_padding(
     let mut order: Vec<usize> = Vec::with_capacity(tensors.len());
     order.extend((0..tensors.len()).filter(|&i| tensors[i].size > 0));
     order.sort_by_key(|&i| offset(i));
-    // The tensor that reaches furthest, and how far.
+    // The tensor that reaches furthest, the last of several, and how far.
     let mut furthest: Option<(usize, u64)> = None;
     for &i in &order {
         let start = offset(i);
@@ -103,7 +103,7 @@ fn check_padding(
             break;
         }
         let end = start + tensors[i].size;
-        if furthest.is_none_or(|(_, before)| end > before) {
+        if furthest.is_none_or(|(_, before)| end >= before) {
             furthest = Some((i, end));
         }
     }
