@@ -226,7 +226,7 @@ impl Comparison<'_> {
                 return found;
             }
         }
-        let list = |json: &Json| json.get("value").and_then(Json::as_array).map(|list| list.len());
+        let list = |json: &Json| json.get("value").and_then(Json::as_array).map(Vec::len);
         let (Some(ours), Some(theirs)) = (list(expected), list(actual)) else {
             return differs(format!("{at}.value"), expected.get("value"), actual.get("value"));
         };

@@ -100,8 +100,11 @@ pub struct Session {
 /// How often a waiting exchange looks at the process, at the least.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// How often it looks at the whole group, which takes some milliseconds.
+/// How often it looks at the whole group, which takes some milliseconds, while the process has children.
 const LOOK_AROUND: Duration = Duration::from_millis(100);
+
+/// How often it does so while the process has none: one whose parent has ended belongs to nobody.
+const LOOK_FOR_ORPHANS: Duration = Duration::from_secs(1);
 
 /// How long a process may take to end when it is told to, or after it has closed its output.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -273,7 +276,9 @@ impl Session {
             }
             return Err(self.died(clock.used));
         }
-        let around = self.in_company || clock.looked_around.elapsed() >= LOOK_AROUND;
+        let since = clock.looked_around.elapsed();
+        let due = since >= LOOK_FOR_ORPHANS || (since >= LOOK_AROUND && self.running.has_children());
+        let around = self.in_company || due;
         if around {
             clock.looked_around = Instant::now();
         }

@@ -28,6 +28,12 @@ pub(super) fn usage(child: &Child, whole_group: bool) -> Usage {
     usage
 }
 
+/// Whether a child has children of its own; true where the system does not tell.
+pub(super) fn has_children(child: &Child) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", child.id())) else { return true };
+    threads.flatten().any(|thread| fs::read(thread.path().join("children")).map_or(true, |list| !list.is_empty()))
+}
+
 /// Makes the peak of the memory start again at what is in use now. Where the system does not allow
 /// it, the peak is that of the life of the process.
 pub(super) fn forget_peak(child: &Child) {

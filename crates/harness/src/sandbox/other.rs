@@ -27,5 +27,10 @@ pub(super) fn usage(_child: &Child, _whole_group: bool) -> Usage {
     Usage::default()
 }
 
+/// Nobody tells.
+pub(super) fn has_children(_child: &Child) -> bool {
+    true
+}
+
 /// Nothing is measured, so there is no peak to forget.
 pub(super) fn forget_peak(_child: &Child) {}

@@ -71,6 +71,13 @@ impl Running {
         if self.ended.is_some() { Usage::default() } else { system::usage(&self.child, whole_group) }
     }
 
+    /// Whether it has started processes of its own that are still its children; true where the system
+    /// does not tell.
+    #[must_use]
+    pub fn has_children(&self) -> bool {
+        self.ended.is_none() && system::has_children(&self.child)
+    }
+
     /// Starts a new peak of memory.
     pub fn forget_peak(&self) {
         if self.ended.is_none() {

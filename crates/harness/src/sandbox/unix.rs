@@ -7,9 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
 #[cfg(target_os = "linux")]
-pub(super) use super::linux::{forget_peak, usage};
+pub(super) use super::linux::{forget_peak, has_children, usage};
 #[cfg(not(target_os = "linux"))]
-pub(super) use unmeasured::{forget_peak, usage};
+pub(super) use unmeasured::{forget_peak, has_children, usage};
 
 use super::{Clock, Ending, Limits};
 
@@ -159,6 +159,11 @@ mod unmeasured {
     /// Nothing is measured.
     pub(in super::super) fn usage(_child: &Child, _whole_group: bool) -> Usage {
         Usage::default()
+    }
+
+    /// Nobody tells.
+    pub(in super::super) fn has_children(_child: &Child) -> bool {
+        true
     }
 
     /// Nothing is measured, so there is no peak to forget.

@@ -5,6 +5,7 @@ use super::*;
 use assay_corpus::store::load;
 use assay_corpus::vector::{Evidence, Expectation, FindingRecord, Origin, Rules};
 use assay_oracles::cases::Cases;
+use gguf_spec::document::Document;
 use gguf_spec::judge::{Judgement, outcome_until};
 use gguf_spec::syntax::ByteOrder;
 use serde_json::json;
@@ -42,8 +43,8 @@ fn entry(bytes: &[u8]) -> (Entry, Judgement) {
         evidence: Evidence::default(),
         size: bytes.len() as u64,
         sha256: String::new(),
-        document: judgement.document.as_ref().filter(|_| accepted).map(|document| document.to_json()),
-        document_ggml: judgement.ggml_document.as_ref().filter(|_| accepted).map(|document| document.to_json()),
+        document: judgement.document.as_ref().filter(|_| accepted).map(Document::to_json),
+        document_ggml: judgement.ggml_document.as_ref().filter(|_| accepted).map(Document::to_json),
     };
     (Entry { vector, group: "drawn".to_owned(), path: PathBuf::new(), bytes: bytes.to_vec() }, judgement)
 }
@@ -105,7 +106,7 @@ fn a_reader_that_does_as_a_profile_does_is_right() {
             let started = reader(stage);
             let expected = Expected::until(&entry.vector, stage);
             for &(profile, accepts) in &expected.profiles {
-                let document = judgement.document_for(profile).map(gguf_spec::document::Document::to_json);
+                let document = judgement.document_for(profile).map(Document::to_json);
                 let behaviour = if accepts { accepted_with(document.clone()) } else { rejected() };
                 let judged = judge(&entry, &started, &behaviour);
                 let agreed = expected.profiles.iter().all(|(_, other)| *other == accepts);
