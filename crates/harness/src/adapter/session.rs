@@ -201,9 +201,10 @@ impl Session {
         if !matches!(request, Request::Start) {
             self.seq += 1;
             self.nothing_more()?;
+            // What it says while it starts, it may say before it is asked.
+            self.stderr.forget();
         }
         self.running.forget_peak();
-        self.stderr.forget();
         let before = self.running.usage(self.in_company).cpu;
         let mut clock = Clock { start: Instant::now(), before, looked_around: Instant::now(), used: Used::default() };
         let mut line = request.line(self.seq).into_bytes();
