@@ -337,6 +337,7 @@ pub fn any_file(bytes: &[u8]) -> Holds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hostile;
     use gguf_spec::binary::encode;
     use gguf_spec::generate::{breaking, valid};
     use gguf_spec::rules::data;
@@ -367,6 +368,22 @@ mod tests {
         assert!(compare(&expected, read(&broken, Policy::profile(Profile::Document))).is_err());
         assert!(compare(&expected, read(&right, ggml)).is_err());
         assert!(compare(&expected, read(&broken[..40], ggml)).is_err());
+    }
+
+    /// At the deepest level that is read, an array of arrays that are not in the file is cut, not deep.
+    #[test]
+    fn the_deepest_arrays_are_read_as_specified() {
+        let deepest = hostile::nested(3, 32);
+        let (ty, len) = (deepest.len() - 12, deepest.len() - 8);
+        for behind in [0, 11, 12, 100] {
+            for count in [0u64, 1, 2, 9, 1 << 40] {
+                let mut bytes = deepest.clone();
+                bytes[ty] = 9;
+                bytes[len..].copy_from_slice(&count.to_le_bytes());
+                bytes.resize(bytes.len() + behind, 0);
+                assert_eq!(any_file(&bytes), Ok(()), "{count} arrays, {behind} bytes behind");
+            }
+        }
     }
 
     #[test]

@@ -95,8 +95,17 @@ fn begin(cursor: &mut Cursor<'_>, pair: usize, stack: &Stack, first: &mut First)
         let rule = &metadata::ARRAY_TYPE_KNOWN;
         return Err(end(rule, type_span, field(ValuePart::ElementType), "0 to 12", id.to_string()));
     };
+    if len > cursor.left() / least_size(ty) {
+        return Err(cursor.overrun(
+            Short::Missing,
+            len,
+            "element",
+            &metadata::ELEMENTS_TRUNCATED,
+            field(ValuePart::Len),
+        ));
+    }
     if ty == ValueType::Array {
-        if stack.depth + 1 == MAX_NESTING {
+        if len > 0 && stack.depth + 1 == MAX_NESTING {
             let expected = format!("at most {MAX_NESTING} arrays in one another");
             let rule = &metadata::ARRAY_DEPTH;
             return Err(end(rule, type_span, field(ValuePart::ElementType), expected, "one more"));
@@ -107,15 +116,6 @@ fn begin(cursor: &mut Cursor<'_>, pair: usize, stack: &Stack, first: &mut First)
             || field(ValuePart::ElementType),
             || ("a type other than array".to_owned(), "9, array".to_owned()),
         );
-    }
-    if len > cursor.left() / least_size(ty) {
-        return Err(cursor.overrun(
-            Short::Missing,
-            len,
-            "element",
-            &metadata::ELEMENTS_TRUNCATED,
-            field(ValuePart::Len),
-        ));
     }
     if len > GGML_MAX_ARRAY_LENGTH {
         first.offer(
