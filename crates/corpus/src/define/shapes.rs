@@ -88,6 +88,13 @@ fn small(group: &mut Group) {
             .breaks(&[&tensors::N_DIMS_MAX]);
     }
     group
+        .push("dims-5-with-data", "Five dimensions, and the data of the one element is there.", {
+            let mut file = file(F32, &[1; 5]);
+            file.resize(file.len().next_multiple_of(32) + 32, 0);
+            file
+        })
+        .breaks(&[&tensors::N_DIMS_MAX]);
+    group
         .push("dims-5-empty", "Five dimensions, the last 0.", file(F32, &[1, 1, 1, 1, 0]))
         .breaks(&[&tensors::N_DIMS_MAX])
         .flags(&["empty-tensor"]);

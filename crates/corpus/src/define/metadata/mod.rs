@@ -5,7 +5,7 @@ mod nesting;
 
 use gguf_spec::generate::{Builder, array, fixed_array, pair, scalar, string, string_array};
 use gguf_spec::rules::{keys, metadata, semantics};
-use gguf_spec::syntax::Value;
+use gguf_spec::syntax::{Array, Elements, Value};
 use gguf_spec::types::ValueType;
 
 use super::{Definition, Group, bytes};
@@ -104,6 +104,11 @@ fn text(group: &mut Group) {
 
 fn arrays(group: &mut Group) {
     group.push("array-empty-u32", "An array of no numbers.", with("x.v", array(fixed_array(ValueType::U32, &[]))));
+    group
+        .push("array-empty-type-unknown", "An array of no elements of type 13, the first that is not assigned.", {
+            with("x.v", array(Array { type_id: 13, len: 0, elements: Elements::Fixed(Vec::new()) }))
+        })
+        .breaks(&[&metadata::ARRAY_TYPE_KNOWN]);
     group.push("array-empty-strings", "An array of no strings.", with("x.v", string_array::<&str>(&[])));
     group.push("array-empty-first", "An empty array before other pairs: nothing of it is skipped.", {
         bytes(
