@@ -28,6 +28,9 @@ impl Probe {
         // Else an abort starts a debugger, which takes a second and a hundred megabytes. Releases
         // that do not know the variable look for one in the path.
         command.env("GGML_NO_BACKTRACE", "1").env("PATH", "/dev/null");
+        // Where the C library is that of GNU, large blocks get large pages: a release that fills 2 GiB
+        // does so in half the time.
+        command.env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1");
         sandbox::run(command, limits)
     }
 
