@@ -85,6 +85,16 @@ assay() {
     cargo run --quiet --release -- "$@"
 }
 
+# build_adapters PACKAGE..: adapters of the workspace beside this one, built for release.
+build_adapters() {
+    cargo build --quiet --release --locked --manifest-path crates/adapters/Cargo.toml "${@/#/--package=}"
+}
+
+# Where build_adapters puts the programs.
+adapter_folder() {
+    realpath "${CARGO_TARGET_DIR:-crates/adapters/target}/release"
+}
+
 # expect_exit STATUS COMMAND..: fails unless the command exits with exactly this status.
 expect_exit() {
     local expected=$1 status=0

@@ -175,7 +175,7 @@ fn one(
     let checked = results.iter().any(|result| Verdict::from_name(&result.verdict).is_some_and(Verdict::is_checked));
     let unexpected = results.iter().any(|result| result.is_failure() && result.known.is_none());
     if !checked && footer.complete {
-        footer.problems.push("nothing was checked: no vector has a verdict of the reader".to_owned());
+        footer.problems.push("judged no vector: nothing was checked".to_owned());
     }
     keep(&Line::Footer(Box::new(footer.clone())));
 
