@@ -90,28 +90,49 @@ impl Ui {
     }
 }
 
-/// Shows how far a long piece of work is, if somebody watches.
+/// Shows how far a long piece of work is, if somebody watches. Gone when dropped.
 #[derive(Debug)]
 pub struct Progress(ProgressBar);
 
 impl Progress {
     /// A bar over this many bytes; `doing` says what is done to them, in a word. Invisible unless `shown`.
     #[must_use]
-    pub fn new(doing: &str, bytes: u64, shown: bool) -> Self {
+    pub fn bytes(doing: &str, bytes: u64, shown: bool) -> Self {
+        Self::new(&format!("  {doing} {{wide_bar}} {{bytes}}/{{total_bytes}} {{eta}}"), bytes, shown)
+    }
+
+    /// A bar over many things of a kind, named in the plural; `who` does them. Invisible unless `shown`.
+    #[must_use]
+    pub fn things(who: &str, things: &str, shown: bool) -> Self {
+        let bar = Self::new(
+            &format!("{{msg}} {{bar:40}} {{pos}}/{{len}} {things}, {{elapsed}} of about {{duration}}"),
+            0,
+            shown,
+        );
+        bar.0.set_message(who.to_owned());
+        bar
+    }
+
+    fn new(template: &str, length: u64, shown: bool) -> Self {
         if !shown {
             return Self(ProgressBar::hidden());
         }
-        let bar = ProgressBar::new(bytes);
-        let template = format!("  {doing} {{wide_bar}} {{bytes}}/{{total_bytes}} {{eta}}");
-        if let Ok(style) = ProgressStyle::with_template(&template) {
+        let bar = ProgressBar::new(length);
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
         Self(bar)
     }
 
-    /// That many bytes more are done.
-    pub fn add(&self, bytes: u64) {
-        self.0.inc(bytes);
+    /// That many more are done.
+    pub fn add(&self, more: u64) {
+        self.0.inc(more);
+    }
+
+    /// That many are done, of how many.
+    pub fn reached(&self, done: usize, of: usize) {
+        self.0.set_length(of as u64);
+        self.0.set_position(done as u64);
     }
 }
 

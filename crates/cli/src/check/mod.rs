@@ -371,7 +371,7 @@ fn hashes(
         None => Err("the tensor table could not be read".to_owned()),
     });
     let known = ranges.as_ref().and_then(|ranges| ranges.as_ref().ok());
-    let bar = Progress::new("hashing", work(input, args.sha256, known.map(|(_, ranges)| &ranges[..])), progress);
+    let bar = Progress::bytes("hashing", work(input, args.sha256, known.map(|(_, ranges)| &ranges[..])), progress);
     if args.sha256 {
         hashes.file = Some(sha256(input, 0..input.len(), &bar).map_err(read_error)?);
     }

@@ -69,7 +69,7 @@ pub fn scan_file(
 ) -> Result<(Scanned, Vec<Finding>), Failed> {
     let subject = table.subject(input.len());
     let start = Instant::now();
-    let bar = Progress::new("scanning", work(subject), progress);
+    let bar = Progress::bytes("scanning", work(subject), progress);
     let seen = scan(input.file(), subject, threads, |bytes| bar.add(bytes)).map_err(|error| error.to_string())?;
     drop(bar);
     let noticed = seen.noticed.iter().take(MAX_FINDINGS_PER_RULE).filter_map(|noticed| {

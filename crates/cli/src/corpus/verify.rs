@@ -10,13 +10,12 @@ use std::time::{Duration, Instant};
 use assay_corpus::store::load;
 use assay_harness::child::Probe;
 use assay_harness::verify::{self, Difference, Options, Report, Sight, Testimony};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
 use crate::table::{Align, Table};
 use crate::text::{count, duration, safe, safe_path};
-use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, Ui, WARNING, write_json};
+use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, Progress, Ui, WARNING, write_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -72,12 +71,8 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
     let probe = Probe { program, arguments: vec![OsString::from(crate::probe::NAME)] };
-    let bar = if ui.progress() { ProgressBar::new(0).with_style(style()) } else { ProgressBar::hidden() };
-    // Children end out of order; each counts for one.
-    let progress = |_ended: usize, of: usize| {
-        bar.set_length(of as u64);
-        bar.inc(1);
-    };
+    let bar = Progress::things("ggml", "children", ui.progress());
+    let progress = |ended, of| bar.reached(ended, of);
     let options = Options {
         ggml: &args.ggml,
         probe: &probe,
@@ -88,7 +83,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let start = Instant::now();
     let report = verify::verify(&entries, &options);
     let time = start.elapsed();
-    bar.finish_and_clear();
+    drop(bar);
     let report = report.map_err(|error| Failure::Unreadable(error.to_string()))?;
 
     let blessed = if args.bless { Some(bless(&report, &args.corpus)?) } else { None };
@@ -100,11 +95,6 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         write(&report, blessed.as_deref(), time, ui.out())?;
     }
     Ok(exit)
-}
-
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:40} {pos}/{len} children, {elapsed} of about {duration}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// Writes the evidence, and returns where.

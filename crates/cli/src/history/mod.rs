@@ -12,12 +12,11 @@ use std::time::{Duration, Instant};
 use assay_corpus::store::load;
 use assay_harness::child::Probe;
 use assay_harness::history::{self, Change, History, Options, Row, modes};
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
 use crate::exit::{Exit, Failure};
 use crate::text::safe_path;
-use crate::ui::{Ui, write_json};
+use crate::ui::{Progress, Ui, write_json};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,11 +76,8 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let program = std::env::current_exe()
         .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
     let probe = Probe { program, arguments: vec![OsString::from(crate::probe::NAME)] };
-    let bar = if ui.progress() { ProgressBar::new(0).with_style(style()) } else { ProgressBar::hidden() };
-    let progress = |ended: usize, of: usize| {
-        bar.set_length(of as u64);
-        bar.set_position(ended as u64);
-    };
+    let bar = Progress::things("ggml", "runs", ui.progress());
+    let progress = |ended, of| bar.reached(ended, of);
     let options = Options {
         releases: &args.ggml,
         probe: &probe,
@@ -91,7 +87,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let start = Instant::now();
     let history = history::history(&entries, &options);
     let time = start.elapsed();
-    bar.finish_and_clear();
+    drop(bar);
     let history = history.map_err(|error| Failure::Unreadable(error.to_string()))?;
 
     let exit = if history.unexpected.is_empty() { Exit::Fine } else { Exit::Findings };
@@ -111,11 +107,6 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         }
     }
     Ok(exit)
-}
-
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{bar:40} {pos}/{len} runs, {elapsed} of about {duration}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 /// A history as it is shown: rows in order, by kind of change.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,13 +15,12 @@ use assay_harness::adapter::verdict::Verdict;
 use assay_harness::expectations::Expectations;
 use assay_harness::record::{Footer, Header, Line, NotRun, Record, Result as ResultLine, never_asked, write_line};
 use assay_report::terminal;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value as Json, json};
 
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::text::{count, safe_path};
-use crate::ui::{Ui, write_json};
+use crate::ui::{Progress, Ui, write_json};
 
 /// Most processes side by side unless more are asked for: each may use up to the limit of memory.
 const MOST_JOBS: usize = 8;
@@ -137,18 +137,17 @@ fn one(
     header.not_run.extend(never_asked(&started));
     keep(&Line::Header(Box::new(header.clone())));
 
-    let bar =
-        if ui.progress() { ProgressBar::new(chosen.len() as u64).with_style(style()) } else { ProgressBar::hidden() };
-    bar.set_message(format!("{name} {version}"));
+    let bar = Progress::things(&format!("{name} {version}"), "vectors", ui.progress());
+    let done = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     let run = adapter.run(chosen, jobs, &|outcome| {
         let mut result = ResultLine::new(&chosen[outcome.index], outcome);
         result.known = expectations.as_ref().and_then(|known| known.reason(&result)).map(ToOwned::to_owned);
         keep(&Line::Result(Box::new(result.clone())));
         results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-        bar.inc(1);
+        bar.reached(done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
     });
-    bar.finish_and_clear();
+    drop(bar);
     let run = run.map_err(cannot_run)?;
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by(|a, b| a.vector.cmp(&b.vector));
@@ -199,11 +198,6 @@ fn write_expectations(path: &Path, expectations: &Expectations) -> Result<(), Fa
         std::fs::create_dir_all(parent).map_err(refused)?;
     }
     std::fs::write(path, expectations.to_text()).map_err(refused)
-}
-
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{msg} {bar:40} {pos}/{len} vectors, {elapsed} of about {duration}")
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
 impl Ran {
