@@ -3,6 +3,8 @@
 use std::io;
 use std::process::ExitCode;
 
+use assay_corpus::store::LoadError;
+
 /// The text about exit codes in `assay --help`.
 pub const HELP: &str = "\
 Exit codes:
@@ -68,8 +70,12 @@ impl Failure {
     }
 }
 
-impl From<assay_corpus::store::LoadError> for Failure {
-    fn from(error: assay_corpus::store::LoadError) -> Self {
-        Self::Unreadable(error.to_string())
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        let hint = match error {
+            LoadError::Read { .. } => "; a corpus is the folder `corpus` at the top of a checkout",
+            LoadError::Form { .. } | LoadError::Empty { .. } => "",
+        };
+        Self::Unreadable(format!("{error}{hint}"))
     }
 }

@@ -7,7 +7,7 @@ use anstyle::Style;
 use gguf_spec::profile::Outcome;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::text::steers;
+use crate::text::{safe, steers};
 
 pub use assay_report::style::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
 
@@ -77,7 +77,9 @@ impl Ui {
     pub fn complain(&mut self, message: &str) {
         // Nothing can be done about a standard error that does not take what is said.
         let _ = self.out.flush();
-        let _ = writeln!(self.errors, "{ERROR}assay:{ERROR:#} {message}");
+        // What it repeats of files and of other programs does not steer the terminal; lines stay lines.
+        let lines: Vec<String> = message.lines().map(safe).collect();
+        let _ = writeln!(self.errors, "{ERROR}assay:{ERROR:#} {}", lines.join("\n"));
     }
 
     /// Writes out what is buffered.

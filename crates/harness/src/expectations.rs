@@ -118,7 +118,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Implementation { expected, found } => {
-                write!(f, "the expectations are those of {expected}; {found} was run")
+                write!(f, "the expectations are those of {expected}; {found} was run: name another file")
             }
             Self::Version { expected, found } => write!(
                 f,
@@ -198,8 +198,9 @@ impl Expectations {
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
         if self.implementation != implementation {
+            // Nothing in the file speaks of who was run.
             let (expected, found) = (self.implementation.clone(), implementation.to_owned());
-            problems.push(Problem::Implementation { expected, found });
+            return vec![Problem::Implementation { expected, found }];
         }
         if self.version != version {
             problems.push(Problem::Version { expected: self.version.clone(), found: version.to_owned() });
@@ -367,8 +368,11 @@ mod tests {
         // Neither what is unstable nor what has no reason is excused.
         assert!(results.iter().all(|result| known.reason(result).is_none()));
         let corpus = CORPUS.into_iter().collect();
-        let others = known.problems("y", "2", &corpus, &[]);
-        assert!(matches!(others[..2], [Problem::Implementation { .. }, Problem::Version { .. }]));
+        // Those of another version are looked at all the same, those of another implementation are not.
+        let others = known.problems("x", "2", &corpus, &[]);
+        assert!(matches!(others[..2], [Problem::Version { .. }, Problem::Unexplained { .. }]), "{others:?}");
+        let others = known.problems("y", "2", &corpus, &results);
+        assert!(matches!(others[..], [Problem::Implementation { .. }]), "{others:?}");
     }
 
     #[test]

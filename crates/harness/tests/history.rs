@@ -107,8 +107,8 @@ fn a_child_that_says_too_little_has_not_run() {
 
 #[test]
 fn what_cannot_be_run_is_an_error() {
-    assert!(matches!(Releases::new().history(&two()), Err(Error::Nothing)));
-    assert!(matches!(Releases::new().release("one", "1", ACCEPT).history(&[]), Err(Error::Nothing)));
+    assert!(matches!(Releases::new().history(&two()), Err(Error::Nothing("release"))));
+    assert!(matches!(Releases::new().release("one", "1", ACCEPT).history(&[]), Err(Error::Nothing("vector"))));
     let twice = Releases::new().release("one", "1", ACCEPT).release("two", "1", ACCEPT);
     assert!(matches!(twice.history(&two()), Err(Error::Twice(name)) if name == "1"));
     let mute = Releases::new().release("one", "1", ACCEPT);

@@ -110,7 +110,8 @@ pub fn write(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()
 }
 
 /// Text of unknown origin that is text in Markdown too, and stays in its cell.
-fn plain(text: &str) -> String {
+#[must_use]
+pub fn plain(text: &str) -> String {
     let mut plain = String::new();
     for c in safe(text).chars() {
         match c {

@@ -64,7 +64,7 @@ pub fn write(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()
     if !summary.known.is_empty() {
         writeln!(out, "\n{BOLD}expected failures{BOLD:#}")?;
         for (verdict, reason, number) in &summary.known {
-            let start = format!("  {number:>4} {verdict:<14} ");
+            let start = format!("  {number:>4} {:<14} ", safe(verdict));
             writeln!(out, "{start}{}", folded(&safe(reason), start.len(), WIDTH))?;
         }
     }
@@ -156,6 +156,13 @@ fn last(record: &Record, summary: &Summary<'_>, out: &mut dyn Write) -> io::Resu
     };
     let unexpected = footer.failures - footer.known.min(footer.failures);
     let style = if as_expected(record) { GOOD } else { ERROR };
+    let mut others = vec![if unexpected == 0 { "no other failure".to_owned() } else { count(unexpected, "failure") }];
+    if !footer.expectations.is_empty() {
+        others.push(format!("{} wrong", count(footer.expectations.len(), "expectation")));
+    }
+    if !footer.problems.is_empty() {
+        others.push(format!("{} of the adapter", count(footer.problems.len(), "fault")));
+    }
     let expected =
         if footer.known == 0 { String::new() } else { format!(", {} as expected", count(footer.known, "failure")) };
     writeln!(
@@ -163,7 +170,7 @@ fn last(record: &Record, summary: &Summary<'_>, out: &mut dyn Write) -> io::Resu
         "{BOLD}{}{BOLD:#}: {style}{} agree{expected}, {}{style:#}; {} compared; {}",
         count(record.results.len(), "vector"),
         footer.tallies.get("agree").copied().unwrap_or(0),
-        if unexpected == 0 { "no other failure".to_owned() } else { count(unexpected, "failure") },
+        others.join(", "),
         count(footer.compared, "document"),
         duration(Duration::try_from_secs_f64(footer.seconds).unwrap_or_default()),
     )

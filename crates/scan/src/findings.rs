@@ -10,9 +10,9 @@ use crate::kernel::Tally;
 use crate::scan::{Noticed, Scan, Subject};
 
 impl Arrangement {
-    /// The findings about how the tensors lie, of each rule the first ones of the file.
+    /// The findings about how the tensors lie in a file of `len` bytes, of each rule the first ones.
     #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self, len: u64) -> Vec<Finding> {
         let overlaps = self.overlaps.iter().take(MAX_FINDINGS_PER_RULE).map(|overlap| Finding {
             rule: &layout::OVERLAP,
             span: overlap.range.clone(),
@@ -20,7 +20,8 @@ impl Arrangement {
             expected: "bytes of its own".to_owned(),
             actual: format!("{} shared with data[{}]", bytes(overlap.range.end - overlap.range.start), overlap.other),
         });
-        let gaps = self.gaps.iter().take(MAX_FINDINGS_PER_RULE).map(|gap| Finding {
+        // Bytes that are not in the file are missing, which is another finding.
+        let gaps = self.gaps.iter().filter(|gap| gap.end <= len).take(MAX_FINDINGS_PER_RULE).map(|gap| Finding {
             rule: &layout::GAP,
             span: gap.clone(),
             field: Field::Gap,

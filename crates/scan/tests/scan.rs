@@ -296,7 +296,7 @@ fn tensors_that_share_bytes_are_read_once() {
     let tensors = vec![Some(Tensor { type_id: 0, start: 0, size: 1 << 16 }); 10_000];
     let (seen, _) = scanned(file.as_slice(), &tensors, ByteOrder::Little, 1 << 16, 2);
     assert_eq!((seen.tensors, seen.bytes), (1, 1 << 16));
-    let findings = Arrangement::of(&tensors, 0, 32).findings();
+    let findings = Arrangement::of(&tensors, 0, 32).findings(u64::MAX);
     assert_eq!(findings.len(), 1000);
     assert_eq!(
         findings[0].to_string(),
@@ -307,7 +307,7 @@ fn tensors_that_share_bytes_are_read_once() {
 #[test]
 fn gaps_are_told_with_their_size() {
     let tensors = [Some(Tensor { type_id: 0, start: 0, size: 4 }), Some(Tensor { type_id: 0, start: 64, size: 4 })];
-    let findings = Arrangement::of(&tensors, 0, 32).findings();
+    let findings = Arrangement::of(&tensors, 0, 32).findings(u64::MAX);
     assert_eq!(findings.len(), 1);
     assert_eq!((findings[0].span.clone(), &findings[0].field), (32..64, &Field::Gap));
 }

@@ -304,7 +304,7 @@ fn report(
     let mut scanned = None;
     if let Some(table) = &table {
         if until >= Stage::Layout {
-            noticed.extend(table.arrangement.findings());
+            noticed.extend(table.arrangement.findings(input.len()));
         }
         if until >= Stage::Data && !args.no_scan {
             let threads = args.threads.unwrap_or_else(scan::default_threads);

@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use assay_harness::history::{Change, LEGEND, Outcome, Row, modes};
 
+use assay_report::markdown::plain;
+
 use super::Shown;
 use crate::text::count;
 
@@ -38,13 +40,19 @@ pub(super) fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
     if !history.unexpected.is_empty() {
         writeln!(out, "\nThe release that the corpus speaks of does not do what the corpus says:\n")?;
         for unexpected in &history.unexpected {
-            writeln!(out, "- {unexpected}")?;
+            writeln!(out, "- {}", plain(unexpected))?;
         }
     }
     writeln!(out, "\n## The releases\n\n| release | ggml | package |\n| --- | --- | --- |")?;
     for release in &history.releases {
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
-        writeln!(out, "| {} | {} | {} |", release.name, or_dash(&release.version), or_dash(&release.package))?;
+        writeln!(
+            out,
+            "| {} | {} | {} |",
+            plain(&release.name),
+            plain(&or_dash(&release.version)),
+            plain(&or_dash(&release.package))
+        )?;
     }
     writeln!(out, "\n| cell | means |\n| :-: | --- |")?;
     for (symbol, meaning) in LEGEND {
@@ -59,12 +67,16 @@ pub(super) fn write(shown: &Shown<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_rows(shown: &Shown<'_>, rows: &[&Row], out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "| vector | in words | {} |", shown.names.join(" | "))?;
+    writeln!(
+        out,
+        "| vector | in words | {} |",
+        shown.names.iter().map(|name| plain(name)).collect::<Vec<_>>().join(" | ")
+    )?;
     writeln!(out, "| --- | --- |{}", " :-: |".repeat(shown.names.len()))?;
     for row in rows {
         let mode = row.mode.map_or_else(String::new, |_| format!(" ({})", modes(row.mode)));
         let cells: Vec<_> = row.outcomes.iter().map(Outcome::symbol).map(cell_of).collect();
-        writeln!(out, "| `{}`{mode} | {} | {} |", row.id, row.story(&shown.names), cells.join(" | "))?;
+        writeln!(out, "| `{}`{mode} | {} | {} |", row.id, plain(&row.story(&shown.names)), cells.join(" | "))?;
     }
     Ok(())
 }

@@ -72,6 +72,9 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let mut entries = load(&args.corpus)?;
     if let Some(filter) = &args.filter {
         entries.retain(|entry| entry.vector.id.contains(filter.as_str()));
+        if entries.is_empty() {
+            return Err(Failure::Unreadable(format!("no id of a vector contains {filter:?}: nothing was run")));
+        }
     }
     let program = std::env::current_exe()
         .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;

@@ -6,15 +6,15 @@ use std::time::Duration;
 use assay_harness::history::{Change, LEGEND, Row, modes};
 
 use super::Shown;
-use crate::text::{count, duration};
+use crate::text::{count, duration, safe};
 use crate::ui::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
 
 pub(super) fn write(shown: &Shown<'_>, time: Duration, out: &mut dyn Write) -> io::Result<()> {
     let history = shown.history;
     for (i, release) in history.releases.iter().enumerate() {
-        let version = release.version.as_ref().map_or_else(String::new, |version| format!("  ggml {version}"));
-        let package = release.package.as_ref().map_or_else(String::new, |package| format!("  {package}"));
-        writeln!(out, "{:>3}  {BOLD}{}{BOLD:#}{DIM}{version}{package}{DIM:#}", i + 1, release.name)?;
+        let version = release.version.as_ref().map_or_else(String::new, |version| format!("  ggml {}", safe(version)));
+        let package = release.package.as_ref().map_or_else(String::new, |package| format!("  {}", safe(package)));
+        writeln!(out, "{:>3}  {BOLD}{}{BOLD:#}{DIM}{version}{package}{DIM:#}", i + 1, safe(&release.name))?;
     }
     writeln!(out)?;
     for (symbol, meaning) in LEGEND {
@@ -29,8 +29,11 @@ pub(super) fn write(shown: &Shown<'_>, time: Duration, out: &mut dyn Write) -> i
         writeln!(out, "\n{style}{}{style:#}: {}", change.title(), rows.len())?;
         write_rows(shown, rows, out)?;
     }
+    if shown.groups.is_empty() {
+        writeln!(out, "\nno vector changes; --all shows them")?;
+    }
     for unexpected in &history.unexpected {
-        writeln!(out, "\n{ERROR}not as the corpus says{ERROR:#}: {unexpected}")?;
+        writeln!(out, "\n{ERROR}not as the corpus says{ERROR:#}: {}", safe(unexpected))?;
     }
     let limits = if history.limits_enforced { "" } else { "; limits: not enforced" };
     writeln!(
@@ -57,7 +60,7 @@ fn write_rows(shown: &Shown<'_>, rows: &[&Row], out: &mut dyn Write) -> io::Resu
             "  {ID}{:width$}{ID:#}  {:6}  {symbols}  {DIM}{}{DIM:#}",
             row.id,
             modes(row.mode),
-            row.story(&shown.names)
+            safe(&row.story(&shown.names))
         )?;
     }
     Ok(())

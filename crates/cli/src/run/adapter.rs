@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +20,7 @@ use serde_json::{Value as Json, json};
 
 use super::Args;
 use crate::exit::{Exit, Failure};
-use crate::text::{count, safe_path};
+use crate::text::{count, safe, safe_path};
 use crate::ui::{Progress, Ui, write_json};
 
 /// Most processes side by side unless more are asked for: each may use up to the limit of memory.
@@ -44,7 +45,13 @@ pub fn run(args: &Args, all: &[Entry], chosen: &[Entry], ui: &mut Ui) -> Result<
         Failure::Unreadable(format!("{}: cannot be written: {error}", safe_path(path)))
     };
     let file = match &args.record {
-        Some(path) => Some((path, Mutex::new(File::create(path).map_err(|error| unwritable(path, error))?))),
+        Some(path) => {
+            if !may_be_replaced(path) {
+                let why = format!("{}: is there, and is no record: name another file", safe_path(path));
+                return Err(Failure::Unreadable(why));
+            }
+            Some((path, Mutex::new(File::create(path).map_err(|error| unwritable(path, error))?)))
+        }
         None => None,
     };
     let mut exit = Exit::Fine;
@@ -125,6 +132,17 @@ fn one(
     let path =
         args.expectations.clone().unwrap_or_else(|| Path::new("reports/expectations").join(format!("{name}.json")));
     let expectations = Expectations::load(&path).map_err(|error| cannot_run(error.to_string()))?;
+    if let Some(known) = expectations.as_ref().filter(|_| args.bless) {
+        let refused = |why: String| Err(cannot_run(format!("{}: {why}", safe_path(&path))));
+        if known.implementation != name {
+            let whose = safe(&known.implementation);
+            return refused(format!("holds the expectations of {whose}, not of {name}: nothing is blessed"));
+        }
+        if known.version != version && args.filter.is_some() {
+            let old = safe(&known.version);
+            return refused(format!("is of version {old}; bless {} by a run without --filter", safe(version)));
+        }
+    }
     if expectations.is_none() && args.expectations.is_some() && !args.bless {
         return Err(cannot_run(format!("{}: is not there; --bless writes it", safe_path(&path))));
     }
@@ -137,7 +155,7 @@ fn one(
     header.not_run.extend(never_asked(&started));
     keep(&Line::Header(Box::new(header.clone())));
 
-    let bar = Progress::things(&format!("{name} {version}"), "vectors", ui.progress());
+    let bar = Progress::things(&safe(&format!("{name} {version}")), "vectors", ui.progress());
     let done = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     let run = adapter.run(chosen, jobs, &|outcome| {
@@ -178,7 +196,7 @@ fn one(
     }
     keep(&Line::Footer(Box::new(footer.clone())));
 
-    let exit = if !footer.complete || !(checked || unexpected) {
+    let exit = if !footer.complete || !checked {
         Exit::Unreadable
     } else if footer.expectations.is_empty()
         && footer.problems.is_empty()
@@ -191,6 +209,23 @@ fn one(
     let record = Record { header, results, footer: Some(footer) };
     Ok(Ran { record, exit, blessed, unexplained })
 }
+
+/// Whether a record may be written over what is at this place: nothing, nothing in it, or a record.
+fn may_be_replaced(path: &Path) -> bool {
+    let mut start = Vec::new();
+    match File::open(path) {
+        // What is not there can be made, and what cannot be read is told when it is written.
+        Err(_) => true,
+        Ok(file) if file.metadata().is_ok_and(|metadata| !metadata.is_file()) => true,
+        Ok(file) => {
+            let read = file.take(RECORD_START.len() as u64).read_to_end(&mut start);
+            read.is_ok() && (start.is_empty() || start == RECORD_START)
+        }
+    }
+}
+
+/// How every record starts.
+const RECORD_START: &[u8] = br#"{"line":"header""#;
 
 fn write_expectations(path: &Path, expectations: &Expectations) -> Result<(), Failure> {
     let refused = |error| Failure::Unreadable(format!("{}: cannot be written: {error}", safe_path(path)));

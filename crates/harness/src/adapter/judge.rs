@@ -37,7 +37,8 @@ pub struct Judged {
     pub verdict: Verdict,
     /// Those whose side is taken, for [`Verdict::SidesWith`].
     pub profiles: Vec<Profile>,
-    /// What was expected: `accept`, `refuse`, or what each profile does where they differ.
+    /// What was expected: `accept`, `refuse`, or what each profile does where they differ; and the rules
+    /// for which the file is to be refused.
     pub expected: String,
     /// What was answered: `accepted`, `rejected`, `skipped`, or nothing.
     pub got: &'static str,
@@ -56,6 +57,8 @@ pub struct Judged {
 pub struct Expected {
     /// The profiles that the reader is compared with, and whether each accepts.
     pub profiles: Vec<(Profile, bool)>,
+    /// The rules for which they refuse, each once, in the order of the profiles.
+    pub rules: Vec<String>,
     /// Whether some profile refuses the file for what comes after that stage.
     pub refused_later: bool,
 }
@@ -72,13 +75,20 @@ impl Expected {
             Profile::ALL.into_iter().map(|profile| (profile, objection(vector, profile))).collect();
         let cut = |stage: Option<Stage>| stage.filter(|stage| *stage <= last);
         let first = objections.iter().filter_map(|(_, stage)| cut(*stage)).min();
+        let mut rules: Vec<String> = Vec::new();
         let twin = if last >= Stage::Data { Profile::GgmlHeader } else { Profile::GgmlData };
+        let compared = objections
+            .iter()
+            .filter(|(profile, _)| *profile != twin && first.is_none_or(|first| profile.last_stage() >= first));
+        let profiles: Vec<(Profile, bool)> =
+            compared.map(|(profile, stage)| (*profile, cut(*stage).is_none())).collect();
+        for (profile, _) in profiles.iter().filter(|(_, accepts)| !accepts) {
+            let rule = vector.expect.get(&profile.id()).and_then(|expectation| expectation.rule.clone());
+            rules.extend(rule.filter(|rule| !rules.contains(rule)));
+        }
         Self {
-            profiles: objections
-                .iter()
-                .filter(|(profile, _)| *profile != twin && first.is_none_or(|first| profile.last_stage() >= first))
-                .map(|(profile, stage)| (*profile, cut(*stage).is_none()))
-                .collect(),
+            profiles,
+            rules,
             refused_later: objections.iter().any(|(_, stage)| stage.is_some_and(|stage| stage > last)),
         }
     }
@@ -87,16 +97,17 @@ impl Expected {
         self.profiles.iter().filter(|(_, accept)| *accept == accepts).map(|(profile, _)| *profile).collect()
     }
 
-    /// In words.
+    /// In words, with the rules for which the file is to be refused.
     fn words(&self) -> String {
         let word = |accepts: bool| if accepts { "accept" } else { "refuse" };
-        match self.profiles.as_slice() {
+        let what = match self.profiles.as_slice() {
             [(_, first), rest @ ..] if rest.iter().all(|(_, accepts)| accepts == first) => word(*first).to_owned(),
             list => {
                 let each = list.iter().map(|(profile, accepts)| format!("{profile} {}", word(*accepts)));
                 each.collect::<Vec<_>>().join(", ")
             }
-        }
+        };
+        if self.rules.is_empty() { what } else { format!("{what} ({})", self.rules.join(", ")) }
     }
 }
 
@@ -127,16 +138,16 @@ pub fn judge(entry: &Entry, started: &Started, behaviour: &Behaviour) -> Judged 
     match behaviour {
         Behaviour::Failed { verdict, how } => {
             judged.verdict = *verdict;
-            judged.message.clone_from(how);
+            judged.message = kept(how);
         }
         Behaviour::Answered(Answer::Skipped { reason }) => {
             judged.verdict = Verdict::Unsupported;
             judged.got = "skipped";
-            judged.message.clone_from(reason);
+            judged.message = kept(reason);
         }
         Behaviour::Answered(Answer::Rejected { message, incidental }) => {
             judged.got = "rejected";
-            judged.message.clone_from(message);
+            judged.message = kept(message);
             judged.incidental = *incidental;
             rejected(&mut judged, entry, &started.claims, &expected);
         }
@@ -153,6 +164,14 @@ pub fn judge(entry: &Entry, started: &Started, behaviour: &Behaviour) -> Judged 
         }
     }
     judged
+}
+
+/// Most bytes kept of what an adapter says about one file: a run keeps it for every file.
+const LONGEST_MESSAGE: usize = 64 << 10;
+
+/// The start of a message.
+fn kept(message: &str) -> String {
+    message[..message.floor_char_boundary(LONGEST_MESSAGE)].to_owned()
 }
 
 fn rejected(judged: &mut Judged, entry: &Entry, claims: &Claims, expected: &Expected) {

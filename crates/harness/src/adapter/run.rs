@@ -169,6 +169,16 @@ impl Shared<'_> {
         let mut results = self.results();
         (self.sink)(&outcome);
         results.outcomes.push(outcome);
+        // One that does not speak the protocol has nothing to say about the other thousand either.
+        let broken = |outcome: &Outcome| outcome.judged.verdict == Verdict::ProtocolError;
+        if results.outcomes.len() == MOST_PROTOCOL_ERRORS && results.outcomes.iter().all(broken) {
+            self.over.store(true, Ordering::Relaxed);
+            let why = format!(
+                "breaks the protocol in each of its first {MOST_PROTOCOL_ERRORS} answers, and is not asked further: \
+                 standard output is for answers alone (docs/adapter-protocol.md)"
+            );
+            results.gave_up.get_or_insert(why);
+        }
     }
 
     fn judge(&self, index: usize, behaviour: &Behaviour) -> Judged {
@@ -245,6 +255,9 @@ struct Worker<'a> {
     /// The last outcome, until the next exchange shows that its answer was the only one.
     held: Option<Outcome>,
 }
+
+/// How many answers that all break the protocol are enough to give an adapter up.
+const MOST_PROTOCOL_ERRORS: usize = 20;
 
 /// How often in a row an adapter may fail to start before it is given up.
 const TRIES: usize = 3;

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::process::ChildStdin;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -86,7 +86,8 @@ pub struct StartError(pub String);
 #[derive(Debug)]
 pub struct Session {
     running: Running,
-    stdin: ChildStdin,
+    /// What is to be written to its input; until it has been told to stop.
+    stdin: Option<Sender<Vec<u8>>>,
     stdout: Receiver<Vec<u8>>,
     stderr: Complaint,
     /// What has come since the last whole line.
@@ -134,7 +135,7 @@ impl Session {
         };
         let mut session = Self {
             running,
-            stdin,
+            stdin: Some(writer(stdin)),
             stdout: pieces(stdout),
             stderr: Complaint::listen(stderr, limits.complaint),
             rest: Vec::new(),
@@ -182,6 +183,8 @@ impl Session {
             failure
         })?;
         read_stopped(&line, self.seq).map_err(|how| self.failed(Verdict::ProtocolError, how, used))?;
+        // Who reads requests to the end of the input ends with it.
+        self.stdin = None;
         if !self.ends_within(self.limits.wall) {
             let how = format!("still runs {} s after it said that it stopped", self.limits.wall.as_secs_f64());
             return Err(self.failed(Verdict::ProtocolError, how, used));
@@ -210,11 +213,23 @@ impl Session {
         let mut line = request.line(self.seq).into_bytes();
         line.push(b'\n');
         // A process that has ended does not take it, which is found below.
-        let _ = self.stdin.write_all(&line).and_then(|()| self.stdin.flush());
+        if let Some(stdin) = &self.stdin {
+            let _ = stdin.send(line);
+        }
         let mut nap = Duration::from_millis(1);
+        let mut looked = Instant::now();
+        // How much of the rest is known to have no newline.
+        let mut searched = 0;
         loop {
             match self.stdout.recv_timeout(nap) {
-                Ok(piece) => self.rest.extend(piece),
+                Ok(piece) => {
+                    self.rest.extend(piece);
+                    // Who writes a little all the time is looked at like one who waits.
+                    if looked.elapsed() >= GLANCE && !self.rest[searched..].contains(&b'\n') {
+                        looked = Instant::now();
+                        self.glance(&mut clock, cpu)?;
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => {
                     nap = (2 * nap).min(GLANCE);
                     self.glance(&mut clock, cpu)?;
@@ -224,7 +239,9 @@ impl Session {
                     return Err(self.output_closed(clock.used));
                 }
             }
-            if let Some(end) = self.rest.iter().position(|&byte| byte == b'\n') {
+            let newline = self.rest[searched..].iter().position(|&byte| byte == b'\n').map(|at| searched + at);
+            searched = self.rest.len();
+            if let Some(end) = newline {
                 let used = self.used(&clock, self.in_company);
                 if used.cpu.is_some_and(|used| used > cpu) {
                     return Err(self.hung(cpu, used));
@@ -379,6 +396,20 @@ struct Clock {
     before: Option<Duration>,
     looked_around: Instant,
     used: Used,
+}
+
+/// Writes to an input on a thread of its own: who does not read it must not make the clock wait. The
+/// input is closed when the sender is dropped.
+fn writer(mut pipe: ChildStdin) -> Sender<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel::<Vec<u8>>();
+    thread::spawn(move || {
+        for line in receiver {
+            if pipe.write_all(&line).and_then(|()| pipe.flush()).is_err() {
+                return;
+            }
+        }
+    });
+    sender
 }
 
 /// Reads an output on a thread of its own. Few pieces wait: who floods is made to wait too.

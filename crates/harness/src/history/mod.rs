@@ -73,8 +73,8 @@ pub enum Error {
     #[error("{0}")]
     Library(String),
     /// There was nothing to run.
-    #[error("no vector and no release: nothing was run")]
-    Nothing,
+    #[error("no {0}: nothing was run")]
+    Nothing(&'static str),
     /// Two releases have one name.
     #[error("two of the directories hold the release {0}: name each release once, oldest first")]
     Twice(String),
@@ -86,8 +86,11 @@ pub enum Error {
 ///
 /// [`Error`] if a library cannot be loaded, or there is nothing to run.
 pub fn history(entries: &[Entry], options: &Options<'_>) -> Result<History, Error> {
-    if entries.is_empty() || options.releases.is_empty() {
-        return Err(Error::Nothing);
+    if entries.is_empty() {
+        return Err(Error::Nothing("vector"));
+    }
+    if options.releases.is_empty() {
+        return Err(Error::Nothing("release"));
     }
     let releases =
         options.releases.iter().map(|directory| about(directory, options.probe)).collect::<Result<Vec<_>, _>>()?;

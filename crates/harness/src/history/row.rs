@@ -180,7 +180,7 @@ mod tests {
             "accepted up to a, segmentation fault in b, refused since c"
         );
         assert_eq!(told(&[Accept, Hang, Hang, Refuse]), "accepted up to a, hang b to c, refused since d");
-        assert_eq!(told(&[Refuse; 4]), "refused by all");
+        assert_eq!(told(&[const { Refuse }; 4]), "refused by all");
     }
 
     #[test]
@@ -193,7 +193,8 @@ mod tests {
 
     #[test]
     fn failures_come_first() {
-        let mut rows = [row(&[Accept, Refuse]), row(&[crash(6), Refuse]), row(&[Refuse, crash(6)]), row(&[Accept; 2])];
+        let mut rows =
+            [row(&[Accept, Refuse]), row(&[crash(6), Refuse]), row(&[Refuse, crash(6)]), row(&[const { Accept }; 2])];
         rows.sort_by(Row::order);
         let changes: Vec<_> = rows.iter().map(Row::change).collect();
         assert_eq!(changes, [Change::CrashesNow, Change::Crashed, Change::RefusedNow, Change::None]);

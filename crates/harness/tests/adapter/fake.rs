@@ -153,6 +153,10 @@ fn misbehave(deed: &str, state: &Path, seq: u64, path: &Path) {
             write(b"{\"seq\":");
             forever();
         }
+        "trickle" => loop {
+            write(b" ");
+            thread::sleep(Duration::from_millis(1));
+        },
         "empty-line" => write(b"\n"),
         "wrong-seq" => say(&with(right, "seq", json!(1000))),
         "old-seq" => say(&with(right, "seq", json!(0))),

@@ -68,7 +68,7 @@ fn main() -> ExitCode {
 }
 
 /// What an adapter does on the target, the verdict that it deserves, and words of the message.
-const DEEDS: [(&str, Verdict, &str); 27] = [
+const DEEDS: [(&str, Verdict, &str); 28] = [
     ("wrong-value", Verdict::WrongValue, ""),
     ("reject", Verdict::FalseReject, "no reason"),
     ("skip", Verdict::Unsupported, "not today"),
@@ -86,6 +86,7 @@ const DEEDS: [(&str, Verdict, &str); 27] = [
     ("flood-of-lines", Verdict::ProtocolError, ""),
     ("half-a-line", Verdict::ProtocolError, "part of a line, then exit code 0: \"{\\\"seq\\\":"),
     ("half-a-line-and-sleep", Verdict::ProtocolError, "part of a line in 2.5 s on the clock"),
+    ("trickle", Verdict::ProtocolError, "part of a line in 2.5 s on the clock"),
     ("empty-line", Verdict::ProtocolError, "not a JSON object: \"\""),
     ("wrong-seq", Verdict::ProtocolError, "`seq` is 1000, in the answer to"),
     ("old-seq", Verdict::ProtocolError, "`seq` is 0, in the answer to"),

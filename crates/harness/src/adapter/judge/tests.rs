@@ -226,3 +226,10 @@ fn failures_of_processes_are_what_they_are() {
     let skipped = Behaviour::Answered(Answer::Skipped { reason: "later".to_owned() });
     assert_eq!(judge(&entry, &reader(Stage::Data), &skipped).verdict, Verdict::Unsupported);
 }
+
+#[test]
+fn a_message_is_kept_as_far_as_it_is_of_use() {
+    let long = "é".repeat(1 << 20);
+    assert_eq!(kept(&long).len(), LONGEST_MESSAGE);
+    assert_eq!(kept("short"), "short");
+}
