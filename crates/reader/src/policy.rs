@@ -7,7 +7,8 @@ use gguf_spec::rules::{Rule, Says, Stage};
 ///
 /// ```
 /// use assay_reader::Policy;
-/// use gguf_spec::{profile::Profile, rules::Stage};
+/// use gguf_spec::profile::Profile;
+/// use gguf_spec::rules::Stage;
 ///
 /// let whatever_ggml_loads = Policy::profile(Profile::GgmlData);
 /// let header_alone = Policy::strict().until(Stage::Layout);
