@@ -3,11 +3,12 @@
 use crate::binary::{NeedMore, Options, Source, decode_with};
 use crate::document::Document;
 use crate::field::Finding;
+use crate::input::Input;
 use crate::profile::{KeyLookup, Outcome, Profile};
 use crate::rules::{Checks, Says, Stage};
 use crate::syntax::Tree;
+use crate::valid::findings;
 use crate::valid::layout::alignment;
-use crate::valid::{Input, findings};
 
 /// What one profile does with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use assay_scan::Tensor;
-use gguf_spec::valid::Input;
+use gguf_spec::input::Input;
 use sha2::{Digest, Sha256};
 
 use crate::input::FileInput;

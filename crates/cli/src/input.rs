@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use assay_reader::Stop;
 use gguf_spec::binary::{Decoded, NeedMore, Options, Source, decode_with};
 use gguf_spec::field::Finding;
+use gguf_spec::input::Input;
 use gguf_spec::judge::{Judgement, judge_findings, judge_source};
 use gguf_spec::limits::MAGIC;
 use gguf_spec::rules::{Checks, Stage};
-use gguf_spec::valid::Input;
 
 use crate::text::safe_path;
 

@@ -4,11 +4,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use assay_harness::child::Probe;
 use assay_harness::history;
 use assay_harness::probe::{self, Question, Reply};
 use assay_providers::ggml::Mode;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 
 /// The word that makes a child of a process.
 pub const NAME: &str = "__probe";
@@ -43,6 +44,17 @@ enum Wanted {
     Header,
     Data,
     About,
+}
+
+/// How this program starts itself as the child.
+///
+/// # Errors
+///
+/// [`Failure::Unreadable`] if the system does not say where this program is.
+pub fn child() -> Result<Probe, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
+    Ok(Probe { program, arguments: vec![NAME.into()] })
 }
 
 /// Answers in a line of JSON on standard output. An abort of the library ends the process before.

@@ -8,7 +8,7 @@ use assay_report::{markdown, terminal};
 
 use crate::exit::{Exit, Failure};
 use crate::numbers::whole;
-use crate::run::adapter::MOST_FAILURES;
+use crate::run::adapter::most_failures;
 use crate::text::safe_path;
 use crate::ui::Ui;
 
@@ -57,8 +57,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let text = fs::read_to_string(&args.file)
         .map_err(|error| Failure::Unreadable(format!("{path}: cannot be read: {error}")))?;
     let records = record::read(&text).map_err(|why| Failure::Unreadable(format!("{path}: {why}")))?;
-    let most = usize::try_from(args.max_failures.unwrap_or(MOST_FAILURES)).unwrap_or(usize::MAX);
-    let most = if most == 0 { usize::MAX } else { most };
+    let most = most_failures(args.max_failures);
     for (i, record) in records.iter().enumerate() {
         if i > 0 {
             writeln!(ui.out())?;

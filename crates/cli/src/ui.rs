@@ -103,12 +103,13 @@ impl Progress {
         Self::new(&format!("  {doing} {{wide_bar}} {{bytes}}/{{total_bytes}} {{eta}}"), bytes, shown)
     }
 
-    /// A bar over many things of a kind, named in the plural; `who` does them. Invisible unless `shown`.
+    /// A bar over this many things of a kind, named in the plural; `who` does them. Invisible unless
+    /// `shown`.
     #[must_use]
-    pub fn things(who: &str, things: &str, shown: bool) -> Self {
+    pub fn things(who: &str, things: &str, length: usize, shown: bool) -> Self {
         let bar = Self::new(
             &format!("{{msg}} {{bar:40}} {{pos}}/{{len}} {things}, {{elapsed}} of about {{duration}}"),
-            0,
+            length as u64,
             shown,
         );
         bar.0.set_message(who.to_owned());

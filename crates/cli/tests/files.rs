@@ -16,10 +16,10 @@ use gguf_assay::what::What;
 use gguf_spec::binary::{Options, decode, encode};
 use gguf_spec::field::Field;
 use gguf_spec::generate::{Builder, pair, scalar, string, string_array, tensor};
+use gguf_spec::input::Input;
 use gguf_spec::judge::judge as judge_in_memory;
 use gguf_spec::rules::{Checks, Stage};
 use gguf_spec::types::ValueType;
-use gguf_spec::valid::Input;
 
 /// A header of over two megabytes, so that it is read in several steps, and data behind it.
 fn large() -> Vec<u8> {

@@ -69,9 +69,3 @@ pub(crate) fn describe(ending: Ending) -> String {
         Ending::TimedOut(Clock::Wall) => "out of time".to_owned(),
     }
 }
-
-/// The end of what a child complained about, where the reason is, on one line.
-pub(crate) fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(3)..].join(" / ")
-}

@@ -15,8 +15,6 @@
 pub mod adapter;
 pub mod child;
 pub mod expectations;
-#[cfg(target_os = "linux")]
-mod fork;
 pub mod history;
 mod parallel;
 pub mod probe;

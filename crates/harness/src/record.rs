@@ -340,6 +340,9 @@ pub struct Record {
     pub footer: Option<Footer>,
 }
 
+/// How the bytes of every record start.
+pub const START: &[u8] = br#"{"line":"header""#;
+
 /// Writes one line, whole, and lets it go at once.
 ///
 /// # Errors
@@ -407,6 +410,13 @@ mod tests {
         let started = json!({"seq": 0, "result": "started", "name": "x"});
         let program = Program::new(vec!["./x".to_owned()]);
         Line::Header(Box::new(Header::new(Path::new("corpus"), &[], 0, &program, &started, &Limits::default(), 2)))
+    }
+
+    #[test]
+    fn a_record_starts_as_is_said() {
+        let mut text = Vec::new();
+        write_line(&header(), &mut text).expect("written");
+        assert!(text.starts_with(START));
     }
 
     fn result(vector: &str) -> Line {

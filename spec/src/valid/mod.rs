@@ -19,7 +19,7 @@ use crate::limits::MAX_FINDINGS_PER_RULE;
 use crate::rules::{Checks, Rule};
 use crate::syntax::Tree;
 
-pub use crate::input::Input;
+use crate::input::Input;
 
 /// All findings of a decoded input, those of decoding included, in order.
 #[must_use]

@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use gguf_spec::binary::Options;
 use gguf_spec::field::{Field, Finding};
+use gguf_spec::input::Input;
 use gguf_spec::judge::Judgement;
 use gguf_spec::rules::{Severity, Stage};
-use gguf_spec::valid::Input;
 
 use self::decide::{Decided, Failed, Table, decide, nothing_found};
 use self::scan::{Scanned, scan_file};

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use assay_scan::{scan, work};
 use gguf_spec::field::Finding;
+use gguf_spec::input::Input as _;
 use gguf_spec::limits::MAX_FINDINGS_PER_RULE;
-use gguf_spec::valid::Input as _;
 
 use super::decide::{Failed, Table};
 use crate::facts::type_name;

@@ -1,6 +1,5 @@
 //! `assay corpus verify`: our expectations against the programs they speak of.
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,7 +7,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_corpus::store::load;
-use assay_harness::child::Probe;
 use assay_harness::verify::{self, Difference, Options, Report, Sight, Testimony};
 use serde_json::{Value as Json, json};
 
@@ -68,10 +66,8 @@ const MOST_CHILDREN: usize = 2;
 /// cannot be written.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let entries = load(&args.corpus)?;
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
-    let probe = Probe { program, arguments: vec![OsString::from(crate::probe::NAME)] };
-    let bar = Progress::things("ggml", "children", ui.progress());
+    let probe = crate::probe::child()?;
+    let bar = Progress::things("ggml", "children", 0, ui.progress());
     let progress = |ended, of| bar.reached(ended, of);
     let options = Options {
         ggml: &args.ggml,

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use gguf_spec::binary::Span;
 use gguf_spec::field::{Field, Finding, KvPart};
+use gguf_spec::input::Input;
 use gguf_spec::rules::Severity;
 use gguf_spec::syntax::{Array, Elements, Tree, Value};
-use gguf_spec::valid::Input;
 
 use super::{Dump, all_spans, finding_line};
 use crate::fields::content;

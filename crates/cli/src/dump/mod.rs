@@ -8,9 +8,9 @@ use std::path::PathBuf;
 
 use gguf_spec::binary::{Decoded, Options, Span, spans, spans_of_data};
 use gguf_spec::field::{Field, Finding};
+use gguf_spec::input::Input;
 use gguf_spec::profile::KeyLookup;
 use gguf_spec::rules::Severity;
-use gguf_spec::valid::Input;
 use gguf_spec::valid::layout::DataLayout;
 
 use crate::exit::{Exit, Failure};

@@ -3,14 +3,12 @@
 mod markdown;
 mod text;
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use assay_corpus::store::load;
-use assay_harness::child::Probe;
 use assay_harness::history::{self, Change, History, Options, Row, modes};
 use serde_json::{Value as Json, json};
 
@@ -76,10 +74,8 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
             return Err(Failure::Unreadable(format!("no id of a vector contains {filter:?}: nothing was run")));
         }
     }
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::Unreadable(format!("the path of this program is unknown: {error}")))?;
-    let probe = Probe { program, arguments: vec![OsString::from(crate::probe::NAME)] };
-    let bar = Progress::things("ggml", "runs", ui.progress());
+    let probe = crate::probe::child()?;
+    let bar = Progress::things("ggml", "runs", 0, ui.progress());
     let progress = |ended, of| bar.reached(ended, of);
     let options = Options {
         releases: &args.ggml,

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +13,9 @@ use assay_harness::adapter::run::Adapter;
 use assay_harness::adapter::session::Limits;
 use assay_harness::adapter::verdict::Verdict;
 use assay_harness::expectations::Expectations;
-use assay_harness::record::{Footer, Header, Line, NotRun, Record, Result as ResultLine, never_asked, write_line};
+use assay_harness::record::{
+    Footer, Header, Line, NotRun, Record, Result as ResultLine, START, never_asked, write_line,
+};
 use assay_report::terminal;
 use serde_json::{Value as Json, json};
 
@@ -27,7 +28,16 @@ use crate::ui::{Progress, Ui, write_json};
 const MOST_JOBS: usize = 8;
 
 /// How many failures of each verdict are shown unless more are asked for.
-pub const MOST_FAILURES: u64 = 10;
+const MOST_FAILURES: u64 = 10;
+
+/// How many failures of each verdict are shown if so many are asked for: 0 is for all.
+#[must_use]
+pub fn most_failures(asked: Option<u64>) -> usize {
+    match asked.unwrap_or(MOST_FAILURES) {
+        0 => usize::MAX,
+        most => usize::try_from(most).unwrap_or(usize::MAX),
+    }
+}
 
 /// Asks every adapter about the chosen vectors, and shows what came of it.
 ///
@@ -77,8 +87,7 @@ pub fn run(args: &Args, all: &[Entry], chosen: &[Entry], ui: &mut Ui) -> Result<
             if i > 0 {
                 writeln!(ui.out())?;
             }
-            let most = usize::try_from(args.max_failures.unwrap_or(MOST_FAILURES)).unwrap_or(usize::MAX);
-            terminal::write(&ran.record, if most == 0 { usize::MAX } else { most }, ui.out())?;
+            terminal::write(&ran.record, most_failures(args.max_failures), ui.out())?;
             if let Some(path) = &ran.blessed {
                 let unexplained = ran.unexplained;
                 let rest = match unexplained {
@@ -155,15 +164,14 @@ fn one(
     header.not_run.extend(never_asked(&started));
     keep(&Line::Header(Box::new(header.clone())));
 
-    let bar = Progress::things(&safe(&format!("{name} {version}")), "vectors", ui.progress());
-    let done = AtomicUsize::new(0);
+    let bar = Progress::things(&safe(&format!("{name} {version}")), "vectors", chosen.len(), ui.progress());
     let results = Mutex::new(Vec::new());
     let run = adapter.run(chosen, jobs, &|outcome| {
         let mut result = ResultLine::new(&chosen[outcome.index], outcome);
         result.known = expectations.as_ref().and_then(|known| known.reason(&result)).map(ToOwned::to_owned);
         keep(&Line::Result(Box::new(result.clone())));
         results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
-        bar.reached(done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
+        bar.add(1);
     });
     drop(bar);
     let run = run.map_err(cannot_run)?;
@@ -218,14 +226,11 @@ fn may_be_replaced(path: &Path) -> bool {
         Err(_) => true,
         Ok(file) if file.metadata().is_ok_and(|metadata| !metadata.is_file()) => true,
         Ok(file) => {
-            let read = file.take(RECORD_START.len() as u64).read_to_end(&mut start);
-            read.is_ok() && (start.is_empty() || start == RECORD_START)
+            let read = file.take(START.len() as u64).read_to_end(&mut start);
+            read.is_ok() && (start.is_empty() || start == START)
         }
     }
 }
-
-/// How every record starts.
-const RECORD_START: &[u8] = br#"{"line":"header""#;
 
 fn write_expectations(path: &Path, expectations: &Expectations) -> Result<(), Failure> {
     let refused = |error| Failure::Unreadable(format!("{}: cannot be written: {error}", safe_path(path)));

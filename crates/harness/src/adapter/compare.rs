@@ -58,6 +58,13 @@ struct Listing {
     one_of_many: bool,
 }
 
+impl Listing {
+    /// The place of an entry in its own document.
+    fn place(self, item: &Item<'_>) -> String {
+        format!("{}[{}]", self.list, item.index)
+    }
+}
+
 impl Comparison<'_> {
     fn documents(&self, expected: &Json, actual: &Json) -> Found {
         let header = [
@@ -125,7 +132,7 @@ impl Comparison<'_> {
         actual: &[Item<'_>],
         each: fn(&Self, &Entry<'_>) -> Found,
     ) -> Found {
-        let place = |item: &Item<'_>| format!("{}[{}]", listing.list, item.index);
+        let place = |item: &Item<'_>| listing.place(item);
         for (e, a) in expected.iter().zip(actual) {
             if e.name != a.name {
                 let at = format!("{}.{}", place(e), listing.key);
@@ -149,7 +156,7 @@ impl Comparison<'_> {
         actual: &[Item<'_>],
         each: fn(&Self, &Entry<'_>) -> Found,
     ) -> Found {
-        let place = |item: &Item<'_>| format!("{}[{}]", listing.list, item.index);
+        let place = |item: &Item<'_>| listing.place(item);
         let mut theirs: BTreeMap<_, Vec<&Item<'_>>> = BTreeMap::new();
         for item in actual {
             theirs.entry(&item.name).or_default().push(item);
@@ -318,10 +325,9 @@ impl Comparison<'_> {
 }
 
 fn entry<'a>(listing: Listing, expected: &Item<'a>, actual: &Item<'a>) -> Entry<'a> {
-    let list = listing.list;
     Entry {
-        at: format!("{list}[{}]", expected.index),
-        at_actual: format!("{list}[{}]", actual.index),
+        at: listing.place(expected),
+        at_actual: listing.place(actual),
         expected: expected.json,
         actual: actual.json,
     }

@@ -15,7 +15,7 @@ use super::judge::Behaviour;
 use super::message::{Request, Started, is_object, read_answer, read_started, read_stopped, seq_of, start_of};
 use super::program::Program;
 use super::verdict::Verdict;
-use crate::sandbox::{self, Ending, Running};
+use crate::sandbox::{self, Ending, Running, last_lines};
 
 /// What an adapter may use.
 #[derive(Clone, Copy, Debug)]
@@ -494,12 +494,6 @@ pub const OUT_OF_MEMORY_WORDS: [&str; 8] = [
 fn says_out_of_memory(complaint: &str) -> bool {
     let complaint = complaint.to_lowercase();
     OUT_OF_MEMORY_WORDS.iter().any(|words| complaint.contains(words))
-}
-
-/// The end of a complaint, where the reason is, on one line.
-fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(3)..].join(" / ")
 }
 
 /// How a process ended, in words.

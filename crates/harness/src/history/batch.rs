@@ -11,8 +11,8 @@ use assay_providers::ggml::Mode;
 use serde_json::{Value as Json, json};
 
 use super::Outcome;
-use crate::child::{Probe, describe, last_lines, limits};
-use crate::sandbox::Limits;
+use crate::child::{Probe, describe, limits};
+use crate::sandbox::{Limits, last_lines};
 
 /// Most files in one batch: few enough that their paths fit a command line.
 pub(super) const LONGEST: usize = 256;
@@ -62,8 +62,8 @@ fn read(line: &str) -> Outcome {
 /// If the output does not take it.
 #[cfg(target_os = "linux")]
 pub fn serve(directory: &Path, mode: Mode, files: &[impl AsRef<Path>], out: &mut dyn Write) -> io::Result<()> {
-    use crate::fork::{Times, forked};
     use crate::sandbox::Ending;
+    use crate::sandbox::fork::{Times, forked};
     use assay_providers::ggml::{Reads, Release};
 
     const ACCEPT: i32 = 0;

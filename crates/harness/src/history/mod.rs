@@ -113,28 +113,32 @@ pub fn history(entries: &[Entry], options: &Options<'_>) -> Result<History, Erro
         outcomes
     });
     let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
-    // The outcome of a run is at `(release * modes + mode) * entries + entry`.
-    let series = |entry: usize, mode: Mode| -> Vec<Outcome> {
-        let first = mode as usize * entries.len() + entry;
-        outcomes.iter().skip(first).step_by(entries.len() * Mode::ALL.len()).cloned().collect()
+    // In the order of the jobs.
+    let outcome = |release: usize, mode: Mode, entry: usize| {
+        &outcomes[(release * Mode::ALL.len() + mode as usize) * entries.len() + entry]
     };
+    let series = |mode, entry| (0..releases.len()).map(|release| outcome(release, mode, entry).clone()).collect();
     let rows = entries
         .iter()
         .enumerate()
-        .flat_map(|(i, entry)| Row::of(&entry.vector.id, Mode::ALL.map(|mode| series(i, mode))));
+        .flat_map(|(i, entry)| Row::of(&entry.vector.id, Mode::ALL.map(|mode| series(mode, i))));
     let rows: Vec<Row> = rows.collect();
     Ok(History {
         limits_enforced: limits_enforced(),
         vectors: entries.len(),
         runs,
-        unexpected: unexpected(entries, &releases, series),
+        unexpected: unexpected(entries, &releases, outcome),
         releases,
         rows,
     })
 }
 
 /// Where the release of the profiles does not do what the corpus says.
-fn unexpected(entries: &[Entry], releases: &[Release], series: impl Fn(usize, Mode) -> Vec<Outcome>) -> Vec<String> {
+fn unexpected<'o>(
+    entries: &[Entry],
+    releases: &[Release],
+    outcome: impl Fn(usize, Mode, usize) -> &'o Outcome,
+) -> Vec<String> {
     let Some(judged) = releases.iter().position(|release| release.version.as_deref() == Some(expected_ggml())) else {
         return Vec::new();
     };
@@ -142,7 +146,7 @@ fn unexpected(entries: &[Entry], releases: &[Release], series: impl Fn(usize, Mo
     for (i, entry) in entries.iter().enumerate() {
         for mode in Mode::ALL {
             let expected = entry.vector.outcome(profile_of(mode));
-            let outcome = &series(i, mode)[judged];
+            let outcome = outcome(judged, mode, i);
             if !outcome.is(expected) {
                 list.push(format!("{}, {}: {expected} expected, {}", entry.vector.id, mode.name(), outcome.describe()));
             }

@@ -2,6 +2,8 @@
 //! ([`spawn`]).
 
 #[cfg(target_os = "linux")]
+pub(crate) mod fork;
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(not(unix))]
 mod other;
@@ -170,6 +172,12 @@ fn capture(mut pipe: impl Read + Send + 'static, limit: usize, closed: Sender<()
         let _ = closed.send(());
     });
     kept
+}
+
+/// The end of what a child complained about, where the reason is, on one line.
+pub(crate) fn last_lines(text: &str) -> String {
+    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(3)..].join(" / ")
 }
 
 #[cfg(all(test, unix))]

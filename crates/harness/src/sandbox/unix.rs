@@ -112,15 +112,21 @@ pub(super) fn reap(child: &mut Child, limits: &Limits) -> io::Result<Ending> {
     let usage = unsafe { usage.assume_init() };
     let used = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec;
     let spent = u64::try_from(used).is_ok_and(|used| used >= limits.cpu_seconds);
-    Ok(if libc::WIFEXITED(status) {
-        Ending::Exited(libc::WEXITSTATUS(status))
-    } else {
-        match libc::WTERMSIG(status) {
-            libc::SIGXCPU => Ending::TimedOut(Clock::Cpu),
-            libc::SIGKILL if spent => Ending::TimedOut(Clock::Cpu),
-            signal => Ending::Signalled(signal),
-        }
+    Ok(match ending(status) {
+        Ending::Signalled(libc::SIGKILL) if spent => Ending::TimedOut(Clock::Cpu),
+        ending => ending,
     })
+}
+
+/// How a process ended, from what the system says of one it was waited for.
+pub(super) fn ending(status: libc::c_int) -> Ending {
+    if libc::WIFEXITED(status) {
+        return Ending::Exited(libc::WEXITSTATUS(status));
+    }
+    match libc::WTERMSIG(status) {
+        libc::SIGXCPU => Ending::TimedOut(Clock::Cpu),
+        signal => Ending::Signalled(signal),
+    }
 }
 
 /// The processor time of a process with all its threads, ended ones too; `None` if it is gone.

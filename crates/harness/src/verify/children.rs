@@ -5,9 +5,9 @@ use std::path::Path;
 use assay_providers::ggml::Mode;
 
 use super::{Observed, Options};
-use crate::child::{describe, last_lines, limits};
+use crate::child::{describe, limits};
 use crate::probe::{Question, Reply};
-use crate::sandbox::{Ended, Ending};
+use crate::sandbox::{Ended, Ending, last_lines};
 
 /// The signal of `abort` on every Unix.
 const ABORT: i32 = 6;

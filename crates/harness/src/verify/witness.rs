@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::evidence::shown_by_ggml;
 use super::{Expected, first_difference};
-use crate::child::{describe, last_lines, limits};
+use crate::child::{describe, limits};
 use crate::probe::{About, Reply};
-use crate::sandbox::{self, Ended, Ending};
+use crate::sandbox::{self, Ended, Ending, last_lines};
 
 /// The version of the package.
 pub const GGUF_VERSION: &str = "0.19.0";

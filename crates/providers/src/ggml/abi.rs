@@ -148,7 +148,7 @@ impl Release {
     }
 
     /// The version of ggml, such as `0.25.1`; `None` from a release that has no such function, as
-    /// those before August 2025.
+    /// those in llama.cpp b5640 and before.
     #[must_use]
     pub fn version(&self) -> Option<String> {
         let naming = self.naming.as_ref()?;

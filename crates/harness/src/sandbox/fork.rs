@@ -8,7 +8,8 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::abort;
 
-use crate::sandbox::{Clock, Ending};
+use super::unix::ending;
+use super::{Clock, Ending};
 
 /// What the work may use.
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +67,8 @@ fn wait(pid: libc::pid_t) -> io::Result<Ending> {
             return Err(error);
         }
     }
-    Ok(if libc::WIFEXITED(status) {
-        Ending::Exited(libc::WEXITSTATUS(status))
-    } else {
-        match libc::WTERMSIG(status) {
-            libc::SIGXCPU => Ending::TimedOut(Clock::Cpu),
-            libc::SIGALRM => Ending::TimedOut(Clock::Wall),
-            signal => Ending::Signalled(signal),
-        }
+    Ok(match ending(status) {
+        Ending::Signalled(libc::SIGALRM) => Ending::TimedOut(Clock::Wall),
+        ending => ending,
     })
 }
