@@ -8,7 +8,7 @@ use std::fmt;
 use arbitrary::{Arbitrary, Unstructured};
 use gguf_spec::binary::{encode, spans};
 use gguf_spec::field::{Field, KvPart, TensorPart, ValuePart};
-use gguf_spec::generate::{Builder, breaking, tensor, valid};
+use gguf_spec::generate::{Builder, breaking, interesting, tensor, valid};
 use gguf_spec::rules::{Rule, catalogue};
 use gguf_spec::syntax::{ByteOrder, Tree};
 use gguf_spec::types::TensorType;
@@ -229,20 +229,6 @@ fn is_number(field: &Field) -> bool {
         | Field::Gap
         | Field::Trailing
         | Field::Unread => false,
-    }
-}
-
-/// A number that readers have failed on, or one near the right one.
-fn interesting(rng: &mut ChaCha8Rng, right: u64) -> u64 {
-    match rng.random_range(0..8) {
-        0 => right.wrapping_add(1),
-        1 => right.wrapping_sub(1),
-        2 => rng.random_range(0..16),
-        3 => (1 << rng.random_range(0..64u32)) - u64::from(rng.random::<bool>()),
-        4 => u64::MAX - rng.random_range(0..2u64),
-        5 => right.rotate_left(32),
-        6 => right.swap_bytes(),
-        _ => rng.next_u64(),
     }
 }
 

@@ -10,8 +10,8 @@ mod places;
 
 pub use decode::{Decoded, NeedMore, Options, Source, decode, decode_with};
 pub use encode::encode;
-pub(crate) use places::string_size;
 pub use places::{Places, Span, spans, spans_of_data};
+pub(crate) use places::{array_size, string_size};
 
 #[cfg(test)]
 mod tests;

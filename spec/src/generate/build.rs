@@ -71,39 +71,55 @@ impl Builder {
             padding: Vec::new(),
             rest: Cow::Borrowed(&[]),
         };
-        let alignment = alignment(&tree, KeyLookup::CString);
-        let places = Places::of(&tree, 0);
-        let layout = DataLayout::of(&tree, &places, KeyLookup::CString);
-        let mut at = 0u128;
-        for (tensor, placed) in tree.tensors.iter_mut().zip(&layout.tensors) {
-            tensor.offset = u64::try_from(at).unwrap_or(u64::MAX);
-            let padded = pad(placed.size.unwrap_or(0), alignment);
-            at = (at + if padded > u128::from(u64::MAX) { 0 } else { padded }).min(u128::from(u64::MAX));
-        }
-        if at <= MOST_DATA {
-            let mut data = Vec::new();
-            for placed in &layout.tensors {
-                let size = placed.size.filter(|&size| size <= MOST_DATA).unwrap_or(0);
-                for i in 0..size {
-                    data.push(self.fill.wrapping_add((i % 251) as u8));
-                }
-                let padded = usize::try_from(pad(data.len() as u128, alignment)).unwrap_or(data.len());
-                data.resize(padded.min(1 << 22), 0);
-            }
-            tree.rest = Cow::Owned(data);
-        }
-        let padding = layout.start.saturating_sub(places.table_end);
-        if !self.tensors.is_empty() || padding < 4096 {
-            tree.padding = vec![0; usize::try_from(padding).unwrap_or(0).min(1 << 20)];
-        }
+        lay_out(&mut tree, self.fill, MOST_DATA);
         if self.byte_order == ByteOrder::Big { swapped(tree) } else { tree }
     }
 }
 
-/// The same file in big-endian byte order; tensor data is left as it is.
+/// Sets offsets, padding and data to those of a right file, as far as the shapes allow it; data of over
+/// `most` bytes is left as it is.
+pub(super) fn lay_out(tree: &mut Tree<'_>, fill: u8, most: u128) {
+    let alignment = alignment(tree, KeyLookup::CString);
+    let places = Places::of(tree, 0);
+    let layout = DataLayout::of(tree, &places, KeyLookup::CString);
+    let mut at = 0u128;
+    for (tensor, placed) in tree.tensors.iter_mut().zip(&layout.tensors) {
+        tensor.offset = u64::try_from(at).unwrap_or(u64::MAX);
+        let padded = pad(placed.size.unwrap_or(0), alignment);
+        at = (at + if padded > u128::from(u64::MAX) { 0 } else { padded }).min(u128::from(u64::MAX));
+    }
+    if at <= most {
+        let mut data = Vec::new();
+        for placed in &layout.tensors {
+            let size = placed.size.filter(|&size| size <= most).unwrap_or(0);
+            for i in 0..size {
+                data.push(fill.wrapping_add((i % 251) as u8));
+            }
+            let padded = usize::try_from(pad(data.len() as u128, alignment)).unwrap_or(data.len());
+            data.resize(padded.min(1 << 22), 0);
+        }
+        tree.rest = Cow::Owned(data);
+    }
+    pad_to_data(tree);
+}
+
+/// Sets the padding before the data to what the alignment wants.
+pub(super) fn pad_to_data(tree: &mut Tree<'_>) {
+    let places = Places::of(tree, 0);
+    let layout = DataLayout::of(tree, &places, KeyLookup::CString);
+    let padding = layout.start.saturating_sub(places.table_end);
+    if !tree.tensors.is_empty() || padding < 4096 {
+        tree.padding = vec![0; usize::try_from(padding).unwrap_or(0).min(1 << 20)];
+    }
+}
+
+/// The same file in the other byte order; tensor data is left as it is.
 #[must_use]
-fn swapped(mut tree: Tree<'static>) -> Tree<'static> {
-    tree.byte_order = ByteOrder::Big;
+pub(super) fn swapped(mut tree: Tree<'static>) -> Tree<'static> {
+    tree.byte_order = match tree.byte_order {
+        ByteOrder::Little => ByteOrder::Big,
+        ByteOrder::Big => ByteOrder::Little,
+    };
     for pair in &mut tree.metadata {
         match &mut pair.value {
             Value::Fixed(bytes) => swap(bytes, pair.type_id),
@@ -118,6 +134,7 @@ fn swap_array(array: &mut Array) {
     match &mut array.elements {
         Elements::Fixed(bytes) => swap(bytes, array.type_id),
         Elements::Strings(_) => {}
+        // Recursion is as deep as the tree, which was decoded within the limit or built.
         Elements::Arrays(arrays) => arrays.iter_mut().for_each(swap_array),
     }
 }

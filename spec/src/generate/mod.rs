@@ -1,4 +1,4 @@
-//! Trees: valid ones, and one way to break each rule.
+//! Trees: valid ones, one way to break each rule, edits of any file, and the least file of its kind.
 //!
 //! Everything is drawn from a seed and nothing else, so that a name replays a file. Generation is
 //! swarm-configured: each seed first draws *which* features may occur ([`Config`]), then the tree.
@@ -7,6 +7,8 @@ mod breaking;
 mod build;
 mod config;
 mod large;
+mod minimize;
+mod mutate;
 #[cfg(feature = "proptest")]
 pub mod strategy;
 
@@ -17,6 +19,8 @@ pub use breaking::{Broken, breaking, nested};
 pub use build::{Builder, array, fixed_array, pair, scalar, string, string_array, tensor};
 pub use config::Config;
 pub use large::{Large, keeping_large, large};
+pub use minimize::minimized;
+pub use mutate::{crossed, interesting, mutated};
 
 use crate::syntax::Tree;
 
