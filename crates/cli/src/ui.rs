@@ -62,6 +62,12 @@ impl Ui {
         }
     }
 
+    /// Output that goes somewhere else, with its styles, and without progress.
+    #[must_use]
+    pub fn writing(out: Box<dyn Write>, errors: Box<dyn Write>) -> Self {
+        Self { out, errors, progress: false }
+    }
+
     /// Where the answer goes.
     pub fn out(&mut self) -> &mut dyn Write {
         &mut self.out

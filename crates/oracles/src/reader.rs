@@ -12,7 +12,7 @@ use gguf_spec::field::Finding;
 use gguf_spec::input::Input;
 use gguf_spec::judge::{Judgement, judge, judge_source};
 use gguf_spec::profile::{KeyLookup, Outcome, Profile};
-use gguf_spec::rules::{Checks, metadata};
+use gguf_spec::rules::{Checks, data, layout, metadata};
 use gguf_spec::syntax;
 use gguf_spec::types::ValueType;
 use gguf_spec::valid;
@@ -294,6 +294,34 @@ pub fn is_found_by_name(bytes: &[u8]) -> Holds {
         }
         if file.get("no such key").is_some() || file.tensor_named("no such tensor").is_some() {
             return Err(format!("{name}: what is not there is found"));
+        }
+    }
+    Ok(())
+}
+
+/// A file that was read holds as many entries as it declares, and every place in it lies in the file as
+/// far as the policy looked.
+///
+/// # Errors
+///
+/// What is missing, or lies outside.
+pub fn is_sound(file: &File<'_>, len: usize, policy: Policy) -> Holds {
+    let (pairs, tensors) = (file.metadata().len() as u64, file.tensors().len() as u64);
+    if (pairs, tensors) != (file.kv_count(), file.tensor_count()) {
+        return Err(format!(
+            "{pairs} pairs and {tensors} tensors were read of {:?}",
+            (file.kv_count(), file.tensor_count())
+        ));
+    }
+    // ggml takes some tensors whose size wraps for small ones, and then they have no place.
+    let with_data = policy.counts(&data::EXTENT) && policy.counts(&layout::PADDING_WRAPS);
+    for (i, tensor) in file.tensors().enumerate().filter(|_| with_data) {
+        let start = file.data_offset().unwrap_or(u64::MAX);
+        match tensor.range() {
+            // One of no bytes may lie anywhere, even where nothing can.
+            _ if tensor.size() == 0 => {}
+            Some(range) if start <= range.start && range.end <= len as u64 => {}
+            range => return Err(format!("tensors[{i}] lies at {range:?} in a file of {len} bytes")),
         }
     }
     Ok(())

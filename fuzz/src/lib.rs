@@ -1,0 +1,85 @@
+//! Fuzz targets for everything in this workspace that reads bytes of others.
+//!
+//! A target is a function from bytes to a [`Found`] or a sentence about what does not hold; it is the
+//! same under libFuzzer (`cargo +nightly fuzz run NAME`), in the seeded tests of this crate on stable
+//! Rust, and when one file is replayed (`cargo run -p assay-fuzz --bin NAME -- FILE`). The judgements
+//! are those of `assay-oracles`; here is only the glue: which oracles a target asks, what it starts
+//! from ([`seeds`]), how its inputs are changed ([`mutation`]) and what it prints ([`statistics`]).
+
+pub mod dictionary;
+#[cfg(fuzzing)]
+pub mod engine;
+pub mod mutation;
+pub mod replay;
+pub mod seeds;
+pub mod statistics;
+pub mod targets;
+
+#[path = "../../crates/oracles/tests/support/counting_allocator.rs"]
+mod counting_allocator;
+
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use libfuzzer_sys;
+
+use gguf_spec::rules::Rule;
+
+/// What an input was, for the statistics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Whether it was accepted by what the target asks first.
+    pub accepted: bool,
+    /// The rule for which it was not.
+    pub rule: Option<&'static Rule>,
+}
+
+/// What the inputs of a target are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Files of the format.
+    File,
+    /// What an adapter writes: lines of JSON.
+    Lines,
+}
+
+/// One fuzz target.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// Its name, also that of its program.
+    pub name: &'static str,
+    /// What it checks, as a sentence.
+    pub says: &'static str,
+    /// What its inputs are.
+    pub kind: Kind,
+    /// Looks at one input; the error is what does not hold.
+    pub run: fn(&[u8]) -> Result<Found, String>,
+}
+
+/// The program of a target: under libFuzzer its entry points, else one that replays files.
+#[macro_export]
+macro_rules! fuzz_target {
+    ($name:ident) => {
+        #[cfg(fuzzing)]
+        use $crate::libfuzzer_sys;
+
+        #[cfg(fuzzing)]
+        $crate::libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+            $crate::engine::once(&$crate::targets::$name::TARGET, bytes);
+        });
+
+        #[cfg(fuzzing)]
+        $crate::libfuzzer_sys::fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+            $crate::engine::mutate(&$crate::targets::$name::TARGET, data, size, max_size, seed)
+        });
+
+        #[cfg(fuzzing)]
+        $crate::libfuzzer_sys::fuzz_crossover!(|a: &[u8], b: &[u8], out: &mut [u8], seed: u32| {
+            $crate::engine::cross(&$crate::targets::$name::TARGET, a, b, out, seed)
+        });
+
+        #[cfg(not(fuzzing))]
+        fn main() -> std::process::ExitCode {
+            $crate::replay::main(&$crate::targets::$name::TARGET)
+        }
+    };
+}

@@ -1,0 +1,42 @@
+//! The fast reader alone, as fast as it goes.
+
+use assay_oracles::reader::{allocated, heap, is_sound, policies};
+use assay_reader::read;
+
+use crate::counting_allocator::measured;
+use crate::{Found, Kind, Target};
+
+/// The fast reader does not panic, stays within its memory, and what every rule lets pass passes every
+/// profile.
+pub const TARGET: Target = Target {
+    name: "parse",
+    says: "The fast reader does not panic, stays within its memory, and what passes every rule passes every profile.",
+    kind: Kind::File,
+    run,
+};
+
+fn run(bytes: &[u8]) -> Result<Found, String> {
+    let mut found = Found::default();
+    let mut refused_by = None;
+    for (name, policy) in policies() {
+        let (result, taken) = measured(|| read(bytes, policy));
+        if taken.peak > heap(bytes.len()) || taken.total > allocated(bytes.len()) {
+            return Err(format!("{name}: {taken:?} for {} bytes", bytes.len()));
+        }
+        // The last policy is that of every rule.
+        match result {
+            Ok(file) => {
+                is_sound(&file, bytes.len(), policy).map_err(|reason| format!("{name}: {reason}"))?;
+                found = Found { accepted: true, rule: None };
+            }
+            Err(refused) => {
+                found = Found { accepted: false, rule: Some(refused.rule()) };
+                refused_by = Some(name);
+            }
+        }
+    }
+    match refused_by {
+        Some(name) if found.accepted => Err(format!("every rule lets it pass, and {name} refuses it")),
+        _ => Ok(found),
+    }
+}
