@@ -50,13 +50,13 @@ fn pairs<'c>(context: &'c Context<'_, '_>, key: &'c str) -> impl Iterator<Item =
     context.tree.metadata.iter().enumerate().filter(move |(_, pair)| pair.key.bytes == key.as_bytes())
 }
 
-/// The first array with this key, if it has the documented type.
-fn array<'c>(context: &'c Context<'_, '_>, key: &'c str, ty: ValueType) -> Option<(usize, &'c Array)> {
-    let (i, pair) = pairs(context, key).next()?;
-    match &pair.value {
+/// The arrays with this key that have the documented type: of a key that occurs twice, which only some
+/// profiles refuse, every value has to be right.
+fn arrays<'c>(context: &'c Context<'_, '_>, key: &'c str, ty: ValueType) -> impl Iterator<Item = (usize, &'c Array)> {
+    pairs(context, key).filter_map(move |(i, pair)| match &pair.value {
         Value::Array(array) if has_type(pair, KeyType::Array(ty)) => Some((i, array)),
-        _ => None,
-    }
+        Value::Array(_) | Value::Fixed(_) | Value::String(_) => None,
+    })
 }
 
 fn check_required(context: &Context<'_, '_>, report: &mut Report<'_>) {
@@ -92,52 +92,55 @@ fn check_architecture(context: &Context<'_, '_>, report: &mut Report<'_>) {
 }
 
 fn check_languages(context: &Context<'_, '_>, report: &mut Report<'_>) {
-    let Some((i, languages)) = array(context, "general.languages", ValueType::String) else { return };
-    let Elements::Strings(strings) = &languages.elements else { return };
     let wide = context.tree.length_width() as u64;
-    let mut at = context.value_start(i) + 4 + wide;
-    for (j, string) in strings.iter().enumerate() {
-        let start = at + wide;
-        at = start + string.bytes.len() as u64;
-        if string.bytes.len() != 2 || !string.bytes.iter().all(u8::is_ascii_lowercase) {
-            let field = Field::Kv(i, KvPart::Value(vec![j], ValuePart::Whole));
-            report.add(&semantics::LANGUAGES_ISO639, start..at, field, "a two-letter code", printable(&string.bytes));
-            return;
+    for (i, languages) in arrays(context, "general.languages", ValueType::String) {
+        let Elements::Strings(strings) = &languages.elements else { continue };
+        let mut at = context.value_start(i) + 4 + wide;
+        for (j, string) in strings.iter().enumerate() {
+            let start = at + wide;
+            at = start + string.bytes.len() as u64;
+            if string.bytes.len() != 2 || !string.bytes.iter().all(u8::is_ascii_lowercase) {
+                let field = Field::Kv(i, KvPart::Value(vec![j], ValuePart::Whole));
+                let actual = printable(&string.bytes);
+                report.add(&semantics::LANGUAGES_ISO639, start..at, field, "a two-letter code", actual);
+                break;
+            }
         }
     }
 }
 
 fn check_tokenizer(context: &Context<'_, '_>, report: &mut Report<'_>) {
-    let tokens = array(context, "tokenizer.ggml.tokens", ValueType::String).map(|(_, tokens)| tokens.len);
     let wide = context.tree.length_width() as u64;
-    let mut same_length = |rule, key, ty| {
-        if let (Some(tokens), Some((i, array))) = (tokens, array(context, key, ty))
-            && array.len != tokens
-        {
+    // Who looks the key up finds the first one.
+    let tokens = match pairs(context, "tokenizer.ggml.tokens").next() {
+        Some((_, Pair { value: Value::Array(tokens), .. })) if tokens.type_id == ValueType::String.id() => {
+            Some(tokens.len)
+        }
+        _ => None,
+    };
+    for (rule, key, ty) in [
+        (&semantics::SCORES_LENGTH, "tokenizer.ggml.scores", ValueType::F32),
+        (&semantics::TOKEN_TYPE_LENGTH, "tokenizer.ggml.token_type", ValueType::I32),
+    ] {
+        let Some(tokens) = tokens else { continue };
+        for (i, array) in arrays(context, key, ty).filter(|(_, array)| array.len != tokens) {
             let start = context.value_start(i) + 4;
             let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Len));
-            report.add(
-                rule,
-                start..start + wide,
-                field,
-                format!("{tokens}, one for each token"),
-                array.len.to_string(),
-            );
+            let expected = format!("{tokens}, one for each token");
+            report.add(rule, start..start + wide, field, expected, array.len.to_string());
         }
-    };
-    same_length(&semantics::SCORES_LENGTH, "tokenizer.ggml.scores", ValueType::F32);
-    same_length(&semantics::TOKEN_TYPE_LENGTH, "tokenizer.ggml.token_type", ValueType::I32);
-
-    let Some((i, types)) = array(context, "tokenizer.ggml.token_type", ValueType::I32) else { return };
-    let Elements::Fixed(bytes) = &types.elements else { return };
-    let value = |chunk: &[u8]| context.tree.byte_order.number(chunk);
-    if let Some(j) = bytes.chunks(4).position(|chunk| !(1..=6).contains(&value(chunk))) {
-        let start = context.value_start(i) + 4 + wide + 4 * j as u64;
-        let chunk = &bytes[4 * j..];
-        let found = u32::try_from(value(&chunk[..chunk.len().min(4)])).unwrap_or(0).cast_signed();
-        let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Elements));
-        let actual = format!("{found} for token {j}");
-        report.add(&semantics::TOKEN_TYPE_VALUES, start..start + 4, field, "1 to 6", actual);
+    }
+    for (i, types) in arrays(context, "tokenizer.ggml.token_type", ValueType::I32) {
+        let Elements::Fixed(bytes) = &types.elements else { continue };
+        let value = |chunk: &[u8]| context.tree.byte_order.number(chunk);
+        if let Some(j) = bytes.chunks(4).position(|chunk| !(1..=6).contains(&value(chunk))) {
+            let start = context.value_start(i) + 4 + wide + 4 * j as u64;
+            let chunk = &bytes[4 * j..];
+            let found = u32::try_from(value(&chunk[..chunk.len().min(4)])).unwrap_or(0).cast_signed();
+            let field = Field::Kv(i, KvPart::Value(Vec::new(), ValuePart::Elements));
+            let actual = format!("{found} for token {j}");
+            report.add(&semantics::TOKEN_TYPE_VALUES, start..start + 4, field, "1 to 6", actual);
+        }
     }
 }
 
