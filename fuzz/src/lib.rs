@@ -22,15 +22,26 @@ mod counting_allocator;
 #[doc(hidden)]
 pub use libfuzzer_sys;
 
+use gguf_spec::judge::Judgement;
 use gguf_spec::rules::Rule;
 
 /// What an input was, for the statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Whether it was accepted by what the target asks first.
+    /// Whether somebody accepts it.
     pub accepted: bool,
-    /// The rule for which it was not.
+    /// The first rule that it breaks.
     pub rule: Option<&'static Rule>,
+}
+
+impl Found {
+    /// What a judgement says: a file counts as accepted if some profile accepts it, since few of what
+    /// mutation makes are right for everybody.
+    #[must_use]
+    pub fn of(judgement: &Judgement) -> Self {
+        let accepted = judgement.verdicts.iter().any(|verdict| verdict.because.is_none());
+        Self { accepted, rule: judgement.first().map(|finding| finding.rule) }
+    }
 }
 
 /// What the inputs of a target are.

@@ -27,6 +27,8 @@ pub struct Judgement {
     /// All findings, in order. Where the profiles look up the alignment differently and so see two
     /// files in one, those that only ggml's lookup brings are at the end.
     pub findings: Vec<Finding>,
+    /// How many of the findings are not at the end for that reason.
+    pub own: usize,
     /// One verdict per profile, in the order of [`Profile::ALL`].
     pub verdicts: Vec<Verdict>,
     /// What the file says, as the document reads it; `None` if it could not be decoded to the end.
@@ -36,6 +38,12 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// The first finding of the file as the document reads it, whoever objects.
+    #[must_use]
+    pub fn first(&self) -> Option<&Finding> {
+        self.findings[..self.own].first()
+    }
+
     /// What a profile does with the file.
     #[must_use]
     pub fn verdict(&self, profile: Profile) -> &Verdict {
@@ -164,7 +172,7 @@ fn judge_with(source: Source<'_>, input: &dyn Input, checks: &Checks, documents:
             list.push(finding);
         }
     }
-    Ok(Judgement { findings: list, verdicts, document, ggml_document })
+    Ok(Judgement { findings: list, own: sorted, verdicts, document, ggml_document })
 }
 
 fn lookups_differ(tree: &Tree<'_>) -> bool {

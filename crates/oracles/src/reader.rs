@@ -6,18 +6,16 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use assay_reader::{Array, ByteOrder, File, Policy, Refused, Stop, Value, read, read_head};
-use gguf_spec::binary::{Options, Source};
+use gguf_spec::binary::Source;
 use gguf_spec::document::{self, Document, Items};
 use gguf_spec::field::Finding;
 use gguf_spec::input::Input;
 use gguf_spec::judge::{Judgement, judge, judge_source};
-use gguf_spec::profile::{KeyLookup, Outcome, Profile};
+use gguf_spec::profile::{Outcome, Profile};
 use gguf_spec::rules::{Checks, data, layout, metadata};
 use gguf_spec::syntax;
 use gguf_spec::types::ValueType;
-use gguf_spec::valid;
 
-use crate::round_trip::decoded;
 use crate::{Holds, difference};
 
 /// Bytes of heap for each byte of a header, at most, at any time while it is read.
@@ -56,11 +54,18 @@ pub fn policies() -> [(&'static str, Policy); 4] {
 ///
 /// The first policy under which it does not, and what differs.
 pub fn as_specified(bytes: &[u8]) -> Holds {
-    let judgement = judge(bytes, &Checks::all());
-    let first = strict_finding(bytes)?;
+    as_judged(&judge(bytes, &Checks::all()), |policy| read(bytes, policy))
+}
+
+/// The same of a file that has been judged, and of whatever reads it.
+///
+/// # Errors
+///
+/// As for [`as_specified`].
+pub fn as_judged<'a>(judgement: &Judgement, mut read: impl FnMut(Policy) -> Result<File<'a>, Refused>) -> Holds {
     for (name, policy) in policies() {
-        let expected = Expected::of(&judgement, first.as_ref(), policy);
-        compare(&expected, read(bytes, policy)).map_err(|reason| format!("{name}: {reason}"))?;
+        let expected = Expected::of(judgement, policy);
+        compare(&expected, read(policy)).map_err(|reason| format!("{name}: {reason}"))?;
     }
     Ok(())
 }
@@ -128,7 +133,7 @@ pub fn with_a_hole(head: &[u8], len: u64) -> Holds {
     let source = Source { head, len: input.len, base: 0 };
     let judgement = judge_source(source, &input, &Checks::all()).map_err(|need| format!("{need:?}"))?;
     for (name, policy) in policies() {
-        let expected = Expected::of(&judgement, judgement.findings.first(), policy);
+        let expected = Expected::of(&judgement, policy);
         match read_head(head, &input, policy) {
             Ok(file) => compare(&expected, Ok(file)),
             Err(Stop::Refused(refused)) => compare(&expected, Err(refused)),
@@ -147,7 +152,7 @@ struct Expected<'a> {
 }
 
 impl<'a> Expected<'a> {
-    fn of(judgement: &'a Judgement, first: Option<&'a Finding>, policy: Policy) -> Self {
+    fn of(judgement: &'a Judgement, policy: Policy) -> Self {
         match policy.of() {
             Some(profile) => {
                 let verdict = judgement.verdict(profile);
@@ -155,19 +160,12 @@ impl<'a> Expected<'a> {
                 Self { outcome: verdict.outcome, because: verdict.because.as_ref(), document }
             }
             None => Self {
-                outcome: if first.is_some() { Outcome::Refuse } else { Outcome::Accept },
-                because: first,
+                outcome: if judgement.first().is_some() { Outcome::Refuse } else { Outcome::Accept },
+                because: judgement.first(),
                 document: judgement.document.as_ref(),
             },
         }
     }
-}
-
-/// The first finding of any rule.
-fn strict_finding(bytes: &[u8]) -> Result<Option<Finding>, String> {
-    let decoded = decoded(bytes, 0, &Checks::all(), KeyLookup::Exact)?;
-    let options = Options { checks: Checks::all(), lookup: KeyLookup::Exact };
-    Ok(valid::findings(&decoded, &bytes, &options).into_iter().next())
 }
 
 fn compare(expected: &Expected<'_>, actual: Result<File<'_>, Refused>) -> Holds {
@@ -376,7 +374,7 @@ mod tests {
         let right = encode(&valid(5));
         let judgement = judge(&right, &Checks::all());
         let strict = Policy::strict();
-        let expected = Expected::of(&judgement, None, strict);
+        let expected = Expected::of(&judgement, strict);
         assert_eq!(compare(&expected, read(&right, strict)), Ok(()));
         assert!(compare(&expected, read(b"GGUF", strict)).is_err());
 
@@ -389,7 +387,7 @@ mod tests {
         let Some(broken) = breaking(&data::MEMORY, 1).map(|broken| broken.bytes()) else { panic!("it can be broken") };
         let judgement = judge(&broken, &Checks::all());
         let ggml = Policy::profile(Profile::GgmlData);
-        let expected = Expected::of(&judgement, None, ggml);
+        let expected = Expected::of(&judgement, ggml);
         assert_eq!(expected.outcome, Outcome::Abort);
         assert_eq!(compare(&expected, read(&broken, ggml)), Ok(()));
         // The same finding, but refused and not aborted.

@@ -17,12 +17,11 @@ pub const TARGET: Target = Target {
 
 fn run(bytes: &[u8]) -> Result<Found, String> {
     let judgement = judge(bytes, &Checks::all());
-    reader::as_specified(bytes)?;
+    reader::as_judged(&judgement, |policy| assay_reader::read(bytes, policy))?;
     reader::head_or_whole(bytes)?;
     reader::is_found_by_name(bytes)?;
     heads::head_or_whole(bytes)?;
     #[cfg(all(feature = "ggml", target_os = "linux"))]
     crate::ggml::as_its_profiles(bytes, &judgement)?;
-    let first = judgement.findings.first();
-    Ok(Found { accepted: first.is_none(), rule: first.map(|finding| finding.rule) })
+    Ok(Found::of(&judgement))
 }

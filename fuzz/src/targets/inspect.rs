@@ -118,8 +118,7 @@ fn inspect(desk: &Desk, bytes: &[u8]) -> Result<Found, String> {
             )));
         }
     }
-    let first = judgement.findings.first();
-    Ok(Found { accepted: first.is_none(), rule: first.map(|finding| finding.rule) })
+    Ok(Found::of(&judgement))
 }
 
 /// Nothing but text, ends of lines, and the styles of this program.

@@ -1,6 +1,6 @@
 //! The two readers, on files that are nearly right.
 
-use assay_oracles::reader::{allocated, as_specified, heap, policies};
+use assay_oracles::reader::{allocated, as_judged, heap};
 use assay_reader::read;
 use gguf_spec::judge::judge;
 use gguf_spec::rules::Checks;
@@ -17,14 +17,17 @@ pub const TARGET: Target = Target {
 };
 
 fn run(bytes: &[u8]) -> Result<Found, String> {
-    for (name, policy) in policies() {
-        let (_, taken) = measured(|| read(bytes, policy).is_ok());
-        if taken.peak > heap(bytes.len()) || taken.total > allocated(bytes.len()) {
-            return Err(format!("{name}: {taken:?} for {} bytes", bytes.len()));
-        }
-    }
     let judgement = judge(bytes, &Checks::all());
-    as_specified(bytes)?;
-    let first = judgement.findings.first();
-    Ok(Found { accepted: first.is_none(), rule: first.map(|finding| finding.rule) })
+    let mut dear = None;
+    as_judged(&judgement, |policy| {
+        let (result, taken) = measured(|| read(bytes, policy));
+        if taken.peak > heap(bytes.len()) || taken.total > allocated(bytes.len()) {
+            dear = Some((policy, taken));
+        }
+        result
+    })?;
+    if let Some((policy, taken)) = dear {
+        return Err(format!("{policy:?}: {taken:?} for {} bytes", bytes.len()));
+    }
+    Ok(Found::of(&judgement))
 }

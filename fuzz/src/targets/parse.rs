@@ -1,7 +1,7 @@
 //! The fast reader alone, as fast as it goes.
 
 use assay_oracles::reader::{allocated, heap, is_sound, policies};
-use assay_reader::read;
+use assay_reader::{Policy, read};
 
 use crate::counting_allocator::measured;
 use crate::{Found, Kind, Target};
@@ -23,20 +23,18 @@ fn run(bytes: &[u8]) -> Result<Found, String> {
         if taken.peak > heap(bytes.len()) || taken.total > allocated(bytes.len()) {
             return Err(format!("{name}: {taken:?} for {} bytes", bytes.len()));
         }
-        // The last policy is that of every rule.
-        match result {
-            Ok(file) => {
+        let strict = policy == Policy::strict();
+        match (result, refused_by) {
+            (Ok(_), Some(profile)) if strict => {
+                return Err(format!("every rule lets it pass, and {profile} refuses it"));
+            }
+            (Ok(file), _) => {
                 is_sound(&file, bytes.len(), policy).map_err(|reason| format!("{name}: {reason}"))?;
-                found = Found { accepted: true, rule: None };
+                found.accepted = true;
             }
-            Err(refused) => {
-                found = Found { accepted: false, rule: Some(refused.rule()) };
-                refused_by = Some(name);
-            }
+            (Err(refused), _) if strict => found.rule = Some(refused.rule()),
+            (Err(_), _) => refused_by = Some(name),
         }
     }
-    match refused_by {
-        Some(name) if found.accepted => Err(format!("every rule lets it pass, and {name} refuses it")),
-        _ => Ok(found),
-    }
+    Ok(found)
 }

@@ -31,6 +31,5 @@ fn run(bytes: &[u8]) -> Result<Found, String> {
     findings::sound(bytes)?;
     profiles::differ_only_by_rules(bytes)?;
     documents::survive_json(bytes)?;
-    let first = judgement.findings.first();
-    Ok(Found { accepted: first.is_none(), rule: first.map(|finding| finding.rule) })
+    Ok(Found::of(&judgement))
 }

@@ -132,8 +132,11 @@ pub fn spans_of_data(layout: &DataLayout, end: u64) -> Vec<Span> {
     };
     for (position, &(tensor, size)) in order.iter().enumerate() {
         put(tensor.start, Field::Gap);
-        put(tensor.start.saturating_add(size), Field::Data(tensor.index));
-        let padded = tensor.start.saturating_add(layout.pad(size));
+        let data_end = tensor.start.saturating_add(size);
+        put(data_end, Field::Data(tensor.index));
+        // To where an aligned tensor could follow, wherever this one starts.
+        let first = u128::from(layout.start);
+        let padded = first.saturating_add(layout.pad(data_end.saturating_sub(first)));
         let next = order.get(position + 1).map_or(padded, |(t, _)| t.start.min(padded));
         put(next, Field::DataPadding(tensor.index));
     }

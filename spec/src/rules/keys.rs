@@ -66,7 +66,15 @@ impl KeyRow {
     /// Whether a stored key is this one.
     #[must_use]
     pub fn matches(&self, key: &[u8]) -> bool {
-        let Some((before, after)) = self.name.split_once("{id}") else { return key == self.name.as_bytes() };
+        // Most keys differ from most rows early on, and few rows have a number in them.
+        if key == self.name.as_bytes() {
+            return !self.name.contains("{id}");
+        }
+        let alike = key.iter().zip(self.name.as_bytes()).take_while(|(a, b)| a == b).count();
+        if !self.name[alike..].starts_with("{id}") {
+            return false;
+        }
+        let (before, after) = (&self.name[..alike], &self.name[alike + 4..]);
         key.strip_prefix(before.as_bytes())
             .and_then(|rest| rest.strip_suffix(after.as_bytes()))
             .is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_digit))

@@ -189,7 +189,7 @@ fn disagreement(reader: &Finding, judgement: &Judgement, reach: Stage) -> Option
 #[must_use]
 pub fn nothing_found() -> Judgement {
     let verdicts = Profile::ALL.into_iter().map(|profile| verdict(profile, &[])).collect();
-    Judgement { findings: Vec::new(), verdicts, document: None, ggml_document: None }
+    Judgement { findings: Vec::new(), own: 0, verdicts, document: None, ggml_document: None }
 }
 
 #[cfg(test)]
@@ -205,8 +205,9 @@ mod tests {
     #[test]
     fn a_difference_in_rule_place_or_field_is_a_fault() {
         let reader = finding(&header::VERSION_ZERO, 4, Field::Version);
-        let says =
-            |findings: Vec<Finding>, reach| disagreement(&reader, &Judgement { findings, ..nothing_found() }, reach);
+        let says = |findings: Vec<Finding>, reach| {
+            disagreement(&reader, &Judgement { own: findings.len(), findings, ..nothing_found() }, reach)
+        };
         let mut reworded = reader.clone();
         reworded.actual = "another wording".to_owned();
         assert_eq!(says(vec![reworded], Stage::Layout), None);
