@@ -12,6 +12,7 @@ pub mod explain;
 pub mod facts;
 pub mod fields;
 pub mod foreign;
+pub mod fuzz;
 pub mod generate;
 pub mod hash;
 pub mod history;
@@ -42,6 +43,7 @@ Examples:
   assay run --adapter ./mine             your reader against the corpus
   assay check model.gguf                 is this file well formed, and who accepts it?
   assay dump --hex small.gguf            every byte with the field it belongs to
+  assay fuzz --adapter ./mine            does anything crash it? generated files, and what they show
   assay explain align.power-of-two       what a rule says, and who insists on it
 
 Each command has examples of its own: assay help COMMAND.
@@ -70,6 +72,7 @@ enum Command {
     #[command(name = "gen")]
     Generate(generate::Args),
     Corpus(corpus::Args),
+    Fuzz(fuzz::Args),
     History(history::Args),
     Report(report::Args),
 }
@@ -84,6 +87,7 @@ impl Command {
             Self::Explain(args) => args.json,
             Self::Generate(args) => args.json,
             Self::Corpus(args) => args.json(),
+            Self::Fuzz(args) => args.json,
             Self::History(args) => args.json,
             Self::Report(_) => false,
         }
@@ -113,6 +117,7 @@ pub fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args, &mut ui),
         Command::Generate(args) => generate::run(args, &mut ui),
         Command::Corpus(args) => corpus::run(args, &mut ui),
+        Command::Fuzz(args) => fuzz::run(args, &mut ui),
         Command::History(args) => history::run(args, &mut ui),
         Command::Report(args) => report::run(args, &mut ui),
     };

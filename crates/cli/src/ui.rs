@@ -122,6 +122,20 @@ impl Progress {
         bar
     }
 
+    /// A line about work whose end nobody knows. Invisible unless `shown`.
+    #[must_use]
+    pub fn open(doing: &str, shown: bool) -> Self {
+        let bar = Self::new("{spinner} {wide_msg}", 0, shown);
+        bar.tell(doing);
+        bar
+    }
+
+    /// Replaces the text of an open line.
+    pub fn tell(&self, text: &str) {
+        self.0.set_message(safe(text));
+        self.0.tick();
+    }
+
     fn new(template: &str, length: u64, shown: bool) -> Self {
         if !shown {
             return Self(ProgressBar::hidden());

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::define::{self, Definition};
 use crate::flags::{FLAGS, is_known};
 use crate::pages;
-use crate::store::sha256;
-use crate::vector::{Evidence, Expectation, FindingRecord, Rules, Vector};
+use crate::store::{Entry, sha256};
+use crate::vector::{Evidence, Expectation, FindingRecord, Origin, Rules, Vector};
 
 /// Ids that were published and withdrawn, each with the reason in `corpus/CHANGES.md`.
 const WITHDRAWN: &[&str] = &[];
@@ -128,6 +128,27 @@ pub(crate) fn put(corpus: &Path, definition: &Definition, report: &mut Report) -
     report.written += usize::from(write_if_changed(&stem.with_extension("gguf"), &definition.bytes)?);
     Ok(())
 }
+
+/// A file that is no vector, with what the specification says of it, as if it were one: what a reader is
+/// judged by. Its id is the name that is given, its group [`GENERATED`].
+#[must_use]
+pub fn entry_of(name: &str, bytes: Vec<u8>, path: PathBuf) -> Entry {
+    let definition = Definition {
+        group: GENERATED,
+        id: name.to_owned(),
+        purpose: String::new(),
+        bytes,
+        breaks: None,
+        keeps: Vec::new(),
+        flags: Vec::new(),
+        origin: Origin { kind: "fuzz".to_owned(), reference: None },
+    };
+    let vector = vector(&definition, &judged(&definition), None);
+    Entry { vector, group: GENERATED.to_owned(), path, bytes: definition.bytes }
+}
+
+/// The group of files that are no vectors.
+pub const GENERATED: &str = "generated";
 
 /// A file of more bytes than this has no document beside it.
 pub const MOST_DOCUMENTED: usize = 64 << 20;

@@ -2,6 +2,7 @@
 //! expected.
 //!
 //! - [`adapter`]: readers in any language behind one protocol, asked about every vector, and judged;
+//! - [`campaign`]: generated files against such readers, guided by what they show;
 //! - [`expectations`]: failures of an implementation that are known, each with its reason;
 //! - [`record`]: what a run writes down;
 //! - [`sandbox`]: a child process under limits, and how it ended;
@@ -13,6 +14,7 @@
 //! Unsafe code is confined to `sandbox::unix`, where each block carries the argument why it is sound.
 
 pub mod adapter;
+pub mod campaign;
 pub mod child;
 pub mod expectations;
 pub mod history;

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_corpus::store::{Entry, sha256};
+use assay_oracles::difference::Difference;
 use gguf_spec::document::json::text;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -182,6 +183,12 @@ pub struct DifferenceLine {
     pub found: String,
 }
 
+impl From<&Difference> for DifferenceLine {
+    fn from(difference: &Difference) -> Self {
+        Self { path: difference.path.clone(), expected: difference.expected_text(), found: difference.actual_text() }
+    }
+}
+
 /// What came of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -286,11 +293,7 @@ impl Result {
             expected: judged.expected.clone(),
             got: judged.got.to_owned(),
             message: judged.message.clone(),
-            difference: judged.difference.as_ref().map(|difference| DifferenceLine {
-                path: difference.path.clone(),
-                expected: difference.expected_text(),
-                found: difference.actual_text(),
-            }),
+            difference: judged.difference.as_ref().map(DifferenceLine::from),
             flags: judged.incidental.then(|| "incidental".to_owned()).into_iter().collect(),
             unstable: outcome.unstable.as_ref().map(|judged| judged.verdict.name().to_owned()),
             compared: judged.compared,

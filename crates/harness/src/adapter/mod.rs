@@ -8,7 +8,10 @@
 //! - [`verdict`]: what an answer can be worth; [`judge`]: what it is worth; [`compare`]: documents;
 //! - [`program`]: the command that starts an adapter; [`session`]: one process of it, under limits;
 //! - [`run`]: all vectors, side by side, with processes started again after they have died.
+//!
+//! Files that are no vectors are put to adapters by [`crate::campaign`].
 
+pub(crate) mod again;
 pub mod compare;
 pub mod judge;
 pub mod message;

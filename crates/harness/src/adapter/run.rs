@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use assay_corpus::store::Entry;
 use serde_json::Value as Json;
 
+use super::again::{self, MOST_PROTOCOL_ERRORS};
 use super::judge::{Behaviour, Judged, judge};
 use super::message::{Request, Started, stated};
 use super::program::Program;
@@ -173,11 +174,7 @@ impl Shared<'_> {
         let broken = |outcome: &Outcome| outcome.judged.verdict == Verdict::ProtocolError;
         if results.outcomes.len() == MOST_PROTOCOL_ERRORS && results.outcomes.iter().all(broken) {
             self.over.store(true, Ordering::Relaxed);
-            let why = format!(
-                "breaks the protocol in each of its first {MOST_PROTOCOL_ERRORS} answers, and is not asked further: \
-                 standard output is for answers alone (docs/adapter-protocol.md)"
-            );
-            results.gave_up.get_or_insert(why);
+            results.gave_up.get_or_insert_with(again::breaks_the_protocol);
         }
     }
 
@@ -235,16 +232,7 @@ impl Shared<'_> {
     }
 
     fn ask_afresh(&self, index: usize) -> Result<Behaviour, StartError> {
-        let mut session = self.start()?;
-        let behaviour = match session.ask(&Request::Parse(&self.paths[index])) {
-            Ok((behaviour, _)) => behaviour,
-            Err(failure) => return Ok(failure.behaviour()),
-        };
-        // An answer counts only if nothing follows it.
-        Ok(match session.stop() {
-            Err(failure) if failure.before => failure.behaviour(),
-            _ => behaviour,
-        })
+        Ok(again::ask_once(self.start()?, &Request::Parse(&self.paths[index])))
     }
 }
 
@@ -255,12 +243,6 @@ struct Worker<'a> {
     /// The last outcome, until the next exchange shows that its answer was the only one.
     held: Option<Outcome>,
 }
-
-/// How many answers that all break the protocol are enough to give an adapter up.
-const MOST_PROTOCOL_ERRORS: usize = 20;
-
-/// How often in a row an adapter may fail to start before it is given up.
-const TRIES: usize = 3;
 
 impl Worker<'_> {
     fn work(mut self) {
@@ -285,7 +267,7 @@ impl Worker<'_> {
     /// Asks about a vector; `false` if it has to be asked again.
     fn ask(&mut self, index: usize) -> bool {
         if self.session.is_none() {
-            match self.start() {
+            match again::start(|| self.shared.start()) {
                 Ok(session) => self.session = Some(session),
                 Err(StartError(why)) => {
                     self.shared.give_up(why);
@@ -316,16 +298,6 @@ impl Worker<'_> {
                 let judged = self.shared.judge(index, &failure.behaviour());
                 self.shared.settle(Outcome { index, judged, unstable: None, used: failure.used });
                 true
-            }
-        }
-    }
-
-    fn start(&self) -> Result<Session, StartError> {
-        let mut tries = 1;
-        loop {
-            match self.shared.start() {
-                Err(_) if tries < TRIES => tries += 1,
-                result => return result,
             }
         }
     }

@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use assay_corpus::build::entry_of;
 use assay_corpus::store::load;
-use assay_corpus::vector::{Evidence, Expectation, FindingRecord, Origin, Rules};
+use assay_corpus::vector::Expectation;
 use assay_oracles::cases::Cases;
 use gguf_spec::document::Document;
 use gguf_spec::judge::{Judgement, outcome_until};
@@ -25,28 +26,9 @@ fn reader(last_stage: Stage) -> Started {
     }
 }
 
-/// A vector that says of a file what the specification says.
+/// A file with what the specification says of it.
 fn entry(bytes: &[u8]) -> (Entry, Judgement) {
-    let judgement = judge_file(bytes, &Checks::all());
-    let expect: BTreeMap<_, _> =
-        judgement.verdicts.iter().map(|verdict| (verdict.profile.id(), Expectation::from(verdict))).collect();
-    let accepted = expect.values().any(|expectation| expectation.outcome == "accept");
-    let vector = Vector {
-        id: "drawn".to_owned(),
-        purpose: "Drawn.".to_owned(),
-        class: judgement.class().name().to_owned(),
-        rules: Rules::default(),
-        flags: Vec::new(),
-        expect,
-        findings: judgement.findings.iter().map(FindingRecord::from).collect(),
-        origin: Origin { kind: "fuzz".to_owned(), reference: None },
-        evidence: Evidence::default(),
-        size: bytes.len() as u64,
-        sha256: String::new(),
-        document: judgement.document.as_ref().filter(|_| accepted).map(Document::to_json),
-        document_ggml: judgement.ggml_document.as_ref().filter(|_| accepted).map(Document::to_json),
-    };
-    (Entry { vector, group: "drawn".to_owned(), path: PathBuf::new(), bytes: bytes.to_vec() }, judgement)
+    (entry_of("drawn", bytes.to_vec(), PathBuf::new()), judge_file(bytes, &Checks::all()))
 }
 
 fn accepted_with(document: Option<Json>) -> Behaviour {

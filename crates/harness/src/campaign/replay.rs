@@ -1,0 +1,62 @@
+//! A finding again: whether it still holds.
+
+use std::path::{Path, PathBuf};
+
+use assay_corpus::build::entry_of;
+use assay_corpus::store::Entry;
+
+use super::finding::{AnswerLine, FILE, Finding};
+use super::reader::Reader;
+use super::signature::Signature;
+
+/// What came of asking about the file of a finding again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The file.
+    pub file: PathBuf,
+    /// What was found then; nothing for a bare file.
+    pub finding: Option<Finding>,
+    /// What each reader did, in a fresh process, and whether the finding holds for it. It holds for a reader
+    /// that does what the signature says; of a bare file, for each that fails.
+    pub answers: Vec<(AnswerLine, bool)>,
+}
+
+impl Replayed {
+    /// Whether it holds for some reader.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.answers.iter().any(|(_, holds)| *holds)
+    }
+}
+
+/// Asks readers about a reproducer, or about a bare file.
+///
+/// # Errors
+///
+/// If it cannot be read, or a reader does not start again: a sentence.
+pub fn replay(path: &Path, readers: &[Reader]) -> Result<Replayed, String> {
+    let finding = if path.is_dir() { Some(Finding::load(path)?) } else { None };
+    let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+    let bytes = std::fs::read(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
+    let entry = entry_of("replayed", bytes, file.clone());
+    if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != entry.vector.sha256) {
+        let stated = &finding.sha256;
+        return Err(format!("{}: is not the file of the finding, whose SHA-256 is {stated}", file.display()));
+    }
+    let answers = readers.iter().map(|reader| one(reader, &entry, finding.as_ref())).collect::<Result<_, _>>()?;
+    Ok(Replayed { file, finding, answers })
+}
+
+fn one(reader: &Reader, entry: &Entry, finding: Option<&Finding>) -> Result<(AnswerLine, bool), String> {
+    let asked = reader.ask_afresh(entry).map_err(|error| error.to_string())?;
+    let holds = match (&asked.signature, finding) {
+        (None, _) => false,
+        (Some(_), None) => true,
+        // The same of another reader, or of another version under another name, is the same.
+        (Some(seen), Some(finding)) => {
+            let wanted = Signature { adapter: seen.adapter.clone(), ..finding.signature.clone() };
+            wanted.is_shown_by(seen)
+        }
+    };
+    Ok((AnswerLine::new(reader.name(), &entry.path, &asked), holds))
+}

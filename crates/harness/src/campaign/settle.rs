@@ -1,0 +1,155 @@
+//! A failure that waits: confirmed in a fresh process, made small while it stays the same, confirmed again,
+//! written down.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use assay_corpus::build::entry_of;
+use assay_corpus::store::Entry;
+use gguf_spec::generate::minimized;
+
+use super::finding::{AnswerLine, described};
+use super::groups::{Group, Waiting};
+use super::reader::{Asked, Stop};
+use super::signature::Signature;
+use super::{Campaign, CampaignError};
+use crate::adapter::session::StartError;
+use crate::adapter::verdict::Verdict;
+
+/// Fewer questions are put where each takes all the time or memory there is for it.
+const FEW: usize = 24;
+
+impl Campaign {
+    /// Settles the next failure that waits; `false` if none does.
+    pub(super) fn settle_next(&mut self, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<bool, CampaignError> {
+        let readers = &self.readers;
+        let asked = |name: &str| readers.iter().any(|reader| reader.name() == name && reader.aside().is_none());
+        let Some((at, signature, waiting)) = self.state.groups.next(asked) else { return Ok(false) };
+        if let Some(group) = self.state.groups.shows(&signature) {
+            self.state.groups.belongs(at, group);
+            return Ok(true);
+        }
+        let Some(who) = self.readers.iter().position(|reader| reader.name() == signature.adapter) else {
+            return Ok(false);
+        };
+        let Some(bytes) = self.room.read(&waiting.sha256) else {
+            self.state.groups.unstable(at);
+            self.remarks.push(format!("file {} is gone: its {} is not confirmed", waiting.number, signature.verdict));
+            return Ok(true);
+        };
+        let before = self.put(bytes)?;
+        let first = match self.readers[who].ask_afresh(&before) {
+            Ok(asked) => asked,
+            Err(StartError(why)) => {
+                self.remarks.push(format!("file {}: {} cannot be confirmed: {why}", waiting.number, signature.verdict));
+                self.state.groups.unstable(at);
+                return Ok(true);
+            }
+        };
+        // What it says may be another thing each time; what it does is what has to stay.
+        let Some(confirmed) = first.signature.clone().filter(|seen| seen.verdict == signature.verdict) else {
+            self.state.groups.unstable(at);
+            return Ok(true);
+        };
+        let (entry, asked) = self.smaller(who, &confirmed, before, first, stop)?;
+        let Some(last) = asked.signature.clone() else { return Ok(true) };
+        if let Some(group) = self.state.groups.shows(&last) {
+            self.state.groups.belongs(at, group);
+            return Ok(true);
+        }
+        let directory = self.write(who, &last, &entry, &asked, &waiting, hex)?;
+        let group = Group {
+            signature: last,
+            directory,
+            first: waiting.number,
+            size_before: waiting.size,
+            size: entry.vector.size,
+        };
+        self.state.groups.found(at, group);
+        Ok(true)
+    }
+
+    /// Puts a file where readers can be asked about it.
+    fn put(&self, bytes: Vec<u8>) -> Result<Entry, CampaignError> {
+        put(self.desk.path(), bytes)
+    }
+
+    /// The least file that shows a failure, and what a fresh process does with it.
+    fn smaller(
+        &mut self,
+        who: usize,
+        signature: &Signature,
+        before: Entry,
+        first: Asked,
+        stop: &Stop,
+    ) -> Result<(Entry, Asked), CampaignError> {
+        let slow = matches!(signature.verdict(), Some(Verdict::Hang | Verdict::OutOfMemory));
+        let tries = if slow { self.bounds.tries.min(FEW) } else { self.bounds.tries };
+        let directory = self.desk.path();
+        let reader = &mut self.readers[who];
+        let (began, patience) = (Instant::now(), self.bounds.patience());
+        let mut shows = |bytes: &[u8]| {
+            if stop() || patience.is_some_and(|patience| began.elapsed() >= patience) {
+                return false;
+            }
+            let Ok(entry) = put(directory, bytes.to_vec()) else { return false };
+            let asked = reader.ask_one(&entry);
+            asked.and_then(|asked| asked.signature).is_some_and(|seen| signature.is_shown_by(&seen))
+        };
+        let small = minimized(&before.bytes, tries, &mut shows);
+        if small == before.bytes {
+            // Another file is in its place.
+            self.put(small)?;
+            return Ok((before, first));
+        }
+        let entry = self.put(small)?;
+        match self.readers[who].ask_afresh(&entry) {
+            Ok(asked) if asked.signature.as_ref().is_some_and(|seen| signature.is_shown_by(seen)) => Ok((entry, asked)),
+            _ => {
+                let before = self.put(before.bytes)?;
+                Ok((before, first))
+            }
+        }
+    }
+
+    /// Writes the reproducer, if there is room, and says where.
+    fn write(
+        &mut self,
+        who: usize,
+        signature: &Signature,
+        entry: &Entry,
+        asked: &Asked,
+        waiting: &Waiting,
+        hex: &dyn Fn(&[u8]) -> String,
+    ) -> Result<Option<String>, CampaignError> {
+        let mut answers = Vec::new();
+        for (i, reader) in self.readers.iter_mut().enumerate() {
+            let name = reader.name().to_owned();
+            let answer = if i == who { Some(asked.clone()) } else { reader.ask_one(entry) };
+            answers.extend(answer.map(|asked| AnswerLine::new(&name, &entry.path, &asked)));
+        }
+        let origin = (self.state.seed, waiting.number, waiting.made.clone(), waiting.size);
+        let finding = described(signature.clone(), &self.readers, entry, answers, origin);
+        let hex = hex(&entry.bytes);
+        // What is known of it is a few times as long as the file at the most.
+        let estimate = 4 * entry.vector.size + hex.len() as u64 + (16 << 10);
+        if self.state.findings_bytes + estimate > self.bounds.disk * 3 / 8 {
+            let why = "there is no room for its reproducer: give more with --max-disk";
+            self.remarks.push(format!("{}: {why}", signature.name()));
+            return Ok(None);
+        }
+        let name = signature.name();
+        let path = self.room.root().join(&name);
+        let written = finding.write(&path, &entry.bytes, &hex);
+        self.state.findings_bytes += written.map_err(|source| CampaignError::File { path, source })?;
+        Ok(Some(name))
+    }
+}
+
+/// Puts a file where readers can be asked about it: one after another in the same place.
+fn put(directory: &Path, bytes: Vec<u8>) -> Result<Entry, CampaignError> {
+    let path = directory.join("small.gguf");
+    fs::write(&path, &bytes).map_err(|source| CampaignError::File { path: path.clone(), source })?;
+    Ok(entry_of("generated", bytes, path))
+}
