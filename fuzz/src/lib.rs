@@ -10,6 +10,7 @@ pub mod dictionary;
 #[cfg(fuzzing)]
 pub mod engine;
 pub mod mutation;
+pub mod planted;
 pub mod replay;
 pub mod seeds;
 pub mod statistics;

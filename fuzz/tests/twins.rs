@@ -132,3 +132,12 @@ fn the_manifest_and_the_dictionary_are_those_of_the_corpus_and_the_tables() {
     assert!(manifest == Some(seeds::manifest(&entries())), "fuzz/seeds.json is old: {again}");
     assert!(read("fuzz/gguf.dict") == dictionary::text(), "fuzz/gguf.dict is old: {again}");
 }
+
+/// The table of planted faults fits the source that it changes.
+#[test]
+fn planted_faults_can_be_planted() {
+    match assay_fuzz::planted::Table::load(&root()) {
+        Ok(table) => assert!(table.fault.len() >= 30, "{} faults", table.fault.len()),
+        Err(wrong) => panic!("{wrong}"),
+    }
+}

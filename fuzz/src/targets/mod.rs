@@ -2,13 +2,23 @@
 
 use crate::Target;
 
+#[cfg(feature = "adapter_protocol")]
 pub mod adapter_protocol;
 pub mod differential;
+#[cfg(feature = "inspect")]
 pub mod inspect;
 pub mod mutate;
 pub mod parse;
 pub mod roundtrip;
 
 /// All of them.
-pub const ALL: [Target; 6] =
-    [parse::TARGET, roundtrip::TARGET, mutate::TARGET, differential::TARGET, inspect::TARGET, adapter_protocol::TARGET];
+pub const ALL: &[Target] = &[
+    parse::TARGET,
+    roundtrip::TARGET,
+    mutate::TARGET,
+    differential::TARGET,
+    #[cfg(feature = "inspect")]
+    inspect::TARGET,
+    #[cfg(feature = "adapter_protocol")]
+    adapter_protocol::TARGET,
+];

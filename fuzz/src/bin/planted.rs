@@ -1,0 +1,377 @@
+//! Plants faults in the fast reader, one at a time, and hunts for each with the fuzz targets.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use assay_corpus::store::{Entry, load};
+use assay_fuzz::planted::{Fault, Table};
+use assay_fuzz::{seeds, targets};
+use clap::Parser;
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo run --release -p assay-fuzz --bin planted                       all of them, some twenty minutes
+  cargo run --release -p assay-fuzz --bin planted -- --sample 5 --turn 12   five, other ones each turn
+  cargo run --release -p assay-fuzz --bin planted -- --only bool-taken-as-is --markdown table.md
+
+Needs a nightly compiler and `cargo install cargo-fuzz`. Exit codes: 0 each was found, 1 one was not,
+3 something could not be done.";
+
+/// Plant faults in the fast reader, and hunt for each.
+#[derive(Debug, Parser)]
+#[command(name = "planted", after_help = EXAMPLES)]
+struct Args {
+    /// The top of the checkout.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: PathBuf,
+
+    /// Where the faulty readers are built.
+    #[arg(long, value_name = "DIR", default_value = "target/planted")]
+    work: PathBuf,
+
+    /// Only this fault; may be given more than once.
+    #[arg(long, value_name = "ID")]
+    only: Vec<String>,
+
+    /// Only so many faults, evenly spread over the table.
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+
+    /// Which of the samples: another number starts elsewhere in the table.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    turn: usize,
+
+    /// How long a target may hunt for one fault.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    seconds: u64,
+
+    /// The seed of libFuzzer.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u32,
+
+    /// Write the table of what was found, and when, to this file.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+
+    /// List the faults instead.
+    #[arg(long)]
+    list: bool,
+}
+
+/// Those that hunt, in their order: the second where the first finds nothing.
+const HUNTERS: [&str; 2] = ["mutate", "differential"];
+
+/// What came of one hunt.
+struct Hunt {
+    target: &'static str,
+    time: Duration,
+    /// How many files it took; `None` if that was not said.
+    files: Option<u64>,
+    /// What did not hold; `None` if everything did.
+    found: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(0) => ExitCode::SUCCESS,
+        Ok(missed) => {
+            eprintln!("{missed} planted faults were not found");
+            ExitCode::FAILURE
+        }
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+fn run(args: &Args) -> Result<usize, String> {
+    let table = Table::load(&args.root)?;
+    let chosen = chosen(args, &table.fault)?;
+    if args.list {
+        for fault in chosen {
+            println!("{:<44} {:<6} {}", fault.id, fault.row, fault.says);
+        }
+        return Ok(0);
+    }
+    let entries = load(&args.root.join("corpus")).map_err(|error| error.to_string())?;
+    let work = std::path::absolute(&args.work).map_err(|error| error.to_string())?;
+    let source = work.join("source");
+    copy_source(&args.root, &source)?;
+    control(args, &work, &source, &entries)?;
+    let mut missed = 0;
+    let mut lines = Vec::new();
+    for (i, fault) in chosen.iter().enumerate() {
+        eprint!("{:>3}/{} {:<44} ", i + 1, chosen.len(), fault.id);
+        let hunts = hunt(args, &work, &source, fault, &entries)?;
+        let last = hunts.last().ok_or("no target hunts")?;
+        match &last.found {
+            Some(found) => eprintln!("{:>6.1} s  {}  {}", last.time.as_secs_f64(), last.target, short(found)),
+            None => {
+                missed += 1;
+                eprintln!("not found");
+            }
+        }
+        lines.push((*fault, hunts));
+    }
+    if let Some(path) = &args.markdown {
+        fs::write(path, markdown(args, &lines)).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    println!("{} of {} planted faults found", chosen.len() - missed, chosen.len());
+    Ok(missed)
+}
+
+fn chosen<'t>(args: &Args, faults: &'t [Fault]) -> Result<Vec<&'t Fault>, String> {
+    if let Some(id) = args.only.iter().find(|id| !faults.iter().any(|fault| fault.id == **id)) {
+        return Err(format!("--only {id}: there is no such fault; --list shows all"));
+    }
+    let wanted = faults.iter().filter(|fault| args.only.is_empty() || args.only.contains(&fault.id));
+    let wanted: Vec<_> = wanted.collect();
+    Ok(match args.sample {
+        Some(n) if n < wanted.len() => {
+            let step = wanted.len() / n.max(1);
+            (0..n).map(|i| wanted[(i * step + args.turn) % wanted.len()]).collect()
+        }
+        _ => wanted,
+    })
+}
+
+/// Copies what is needed to build the targets; what is there already and the same keeps its time, so that
+/// little is built again.
+fn copy_source(root: &Path, to: &Path) -> Result<(), String> {
+    let listed = Command::new("git")
+        .args(["ls-files", "-z", "--", "Cargo.toml", "Cargo.lock", "spec", "crates", "fuzz"])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("git: {error}"))?;
+    if !listed.status.success() || listed.stdout.is_empty() {
+        return Err(format!("{}: not a checkout that git knows", root.display()));
+    }
+    for name in listed.stdout.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = std::str::from_utf8(name).map_err(|error| error.to_string())?;
+        put(&to.join(name), &read(&root.join(name))?)?;
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Writes a file unless it is the same already.
+fn put(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    let why = |error: std::io::Error| format!("{}: {error}", path.display());
+    if fs::read(path).is_ok_and(|old| old == bytes) {
+        return Ok(());
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(why)?;
+    }
+    fs::write(path, bytes).map_err(why)
+}
+
+/// How long the reader without a fault is hunted, at most.
+const CONTROL_SECONDS: u64 = 20;
+
+/// Hunts the reader as it is: what is found in it would be found in every faulty one, too.
+fn control(args: &Args, work: &Path, source: &Path, entries: &[Entry]) -> Result<(), String> {
+    for target in targets::ALL.iter().filter(|target| HUNTERS.contains(&target.name)) {
+        build(work, source, target.name)?;
+        let folder = work.join("seeds/control").join(target.name);
+        seeds::write(target, entries, &[], &folder).map_err(|error| error.to_string())?;
+        let hunt = go(args.seconds.min(CONTROL_SECONDS), args.seed, work, target.name, &folder)?;
+        if let Some(found) = hunt.found {
+            return Err(format!("{} finds something without any fault: {found}", target.name));
+        }
+    }
+    eprintln!("without a fault nothing is found");
+    Ok(())
+}
+
+/// Builds a reader with the fault and lets the targets loose on it.
+fn hunt(args: &Args, work: &Path, source: &Path, fault: &Fault, entries: &[Entry]) -> Result<Vec<Hunt>, String> {
+    let edited = fault.edited(&args.root)?;
+    for (name, text) in &edited {
+        put(&source.join(name), text.as_bytes())?;
+    }
+    let all = || {
+        let mut hunts: Vec<Hunt> = Vec::new();
+        for target in targets::ALL.iter().filter(|target| HUNTERS.contains(&target.name)) {
+            if hunts.last().is_some_and(|hunt| hunt.found.is_some()) {
+                break;
+            }
+            build(work, source, target.name)?;
+            let folder = work.join("seeds").join(&fault.id).join(target.name);
+            let _ = fs::remove_dir_all(&folder);
+            seeds::write(target, entries, &fault.rules, &folder).map_err(|error| error.to_string())?;
+            pass(args.seed, work, target.name, &folder)?;
+            hunts.push(go(args.seconds, args.seed, work, target.name, &folder)?);
+        }
+        Ok(hunts)
+    };
+    let hunts: Result<_, String> = all();
+    for name in edited.keys() {
+        put(&source.join(name), &read(&args.root.join(name))?)?;
+    }
+    hunts.map_err(|error| format!("{}: {error}", fault.id))
+}
+
+fn build(work: &Path, source: &Path, target: &str) -> Result<(), String> {
+    let log = work.join("build.log");
+    let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let status = Command::new("cargo")
+        .args([
+            "+nightly",
+            "fuzz",
+            "build",
+            "--sanitizer",
+            "none",
+            "--no-trace-compares",
+            "--no-default-features",
+            target,
+        ])
+        .current_dir(source)
+        .env("CARGO_TARGET_DIR", work.join("target"))
+        // A rustflags variable of the caller would take the place of those of cargo-fuzz.
+        .env_remove("RUSTFLAGS")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(file)
+        .status()
+        .map_err(|error| format!("cargo fuzz: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("the faulty reader does not build: see {}", log.display())) }
+}
+
+/// Takes those seeds away that show the fault as they are: it has to be found by making another file.
+fn pass(seed: u32, work: &Path, target: &str, folder: &Path) -> Result<(), String> {
+    loop {
+        let (output, artifacts) = start(seed, work, target, folder, "-runs=0")?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        reason(&said)?;
+        let written = said.lines().find_map(|line| line.split_once("Test unit written to ").map(|(_, path)| path));
+        let shown = read(Path::new(written.ok_or("libFuzzer wrote no file")?.trim()))?;
+        let files = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let paths = files.filter_map(Result::ok).map(|file| file.path());
+        let same = paths.filter(|path| fs::read(path).is_ok_and(|bytes| bytes == shown)).collect::<Vec<_>>();
+        if same.is_empty() {
+            return Err(format!("the empty file, or none of the seeds, shows the fault: {}", reason(&said)?));
+        }
+        for path in same {
+            fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+        let _ = fs::remove_dir_all(artifacts);
+    }
+}
+
+/// Runs a target, and gives what it said and where its files are.
+fn start(seed: u32, work: &Path, target: &str, seeds: &Path, how_long: &str) -> Result<(Output, PathBuf), String> {
+    let program = find_program(&work.join("target"), target)?;
+    let artifacts = work.join("artifacts");
+    fs::create_dir_all(&artifacts).map_err(|error| format!("{}: {error}", artifacts.display()))?;
+    let output = Command::new(&program)
+        .arg(how_long)
+        .arg(format!("-seed={seed}"))
+        .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"])
+        .arg(format!("-artifact_prefix={}/", artifacts.display()))
+        .arg(seeds)
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    Ok((output, artifacts))
+}
+
+fn go(seconds: u64, seed: u32, work: &Path, target: &'static str, seeds: &Path) -> Result<Hunt, String> {
+    let begun = Instant::now();
+    let (output, _) = start(seed, work, target, seeds, &format!("-max_total_time={seconds}"))?;
+    let time = begun.elapsed();
+    let said = String::from_utf8_lossy(&output.stderr);
+    let files = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
+    let found = if output.status.success() { None } else { Some(reason(&said)?) };
+    Ok(Hunt { target, time, files, found })
+}
+
+/// The program of a target, wherever cargo put it.
+fn find_program(target: &Path, name: &str) -> Result<PathBuf, String> {
+    let folders = fs::read_dir(target).map_err(|error| format!("{}: {error}", target.display()))?;
+    folders
+        .filter_map(Result::ok)
+        .map(|folder| folder.path().join("release").join(name))
+        .find(|path| path.is_file())
+        .ok_or_else(|| format!("{}: no program {name}", target.display()))
+}
+
+/// What a target says when something does not hold.
+fn reason(said: &str) -> Result<String, String> {
+    // An end without this line is no finding: then libFuzzer itself could not go on.
+    if !said.contains("SUMMARY: libFuzzer: ") {
+        return Err(format!("libFuzzer did not run: {}", said.lines().last().unwrap_or("it says nothing")));
+    }
+    let mut lines = said.lines();
+    if lines.by_ref().any(|line| line.contains("panicked at ")) {
+        return Ok(lines.next().unwrap_or_default().to_owned());
+    }
+    let error = said.lines().find(|line| line.contains("ERROR: libFuzzer: "));
+    Ok(error.unwrap_or("it does not say why").to_owned())
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 110;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+fn markdown(args: &Args, lines: &[(&Fault, Vec<Hunt>)]) -> String {
+    let found = lines.iter().filter(|(_, hunts)| hunts.last().is_some_and(|hunt| hunt.found.is_some())).count();
+    let mut by_target: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut times: Vec<f64> = Vec::new();
+    for hunt in lines.iter().filter_map(|(_, hunts)| hunts.last()).filter(|hunt| hunt.found.is_some()) {
+        *by_target.entry(hunt.target).or_default() += 1;
+        times.push(hunt.time.as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    let middle = times.get(times.len() / 2).copied().unwrap_or(0.0);
+    let longest = times.last().copied().unwrap_or(0.0);
+    let targets: Vec<String> = by_target.iter().map(|(target, n)| format!("{n} by `{target}`")).collect();
+    let mut text = format!(
+        "# Planted faults\n\n\
+         The fast reader is built with one fault at a time, and fuzzed on one core from the small vectors of the \
+         corpus but for those that exercise the rules of the fault, or that show it as they are (without a fault, nothing is found); `fuzz/planted/faults.toml` holds the faults, \
+         each with a place where a reader of others failed like that.\n\n\
+         **{found} of {} were found** within {} s each ({}): half of them within {middle:.1} s, the last one after \
+         {longest:.1} s. The times are of one run, from the start of the program to its end, with libFuzzer's seed \
+         {}; they differ from run to run and from machine to machine.\n\n\
+         Made by `cargo run --release -p assay-fuzz --bin planted -- --markdown reports/planted.md`.\n\n\
+         | fault | row | what the faulty reader does | subtle | target | seconds | files |\n\
+         | --- | --- | --- | --- | --- | ---: | ---: |\n",
+        lines.len(),
+        args.seconds,
+        targets.join(", "),
+        args.seed,
+    );
+    for (fault, hunts) in lines {
+        let Some(hunt) = hunts.last() else { continue };
+        let files = hunt.files.map_or_else(|| "?".to_owned(), |n| n.to_string());
+        let (target, seconds) = match hunt.found {
+            Some(_) => (format!("`{}`", hunt.target), format!("{:.1}", hunt.time.as_secs_f64())),
+            None => ("none".to_owned(), "not found".to_owned()),
+        };
+        let subtle = if fault.subtle { "yes" } else { "" };
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {subtle} | {target} | {seconds} | {files} |",
+            fault.id, fault.row, fault.says
+        );
+    }
+    text
+}
