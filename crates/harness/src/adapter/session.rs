@@ -161,12 +161,17 @@ impl Session {
         let (line, used) = self.exchange(request, self.limits.cpu)?;
         match read_answer(&line, self.seq, request) {
             Ok(answer) => Ok((Behaviour::Answered(answer), used)),
-            Err(_) if self.seq > 1 && seq_of(&line) == Some(self.seq - 1) => {
-                let how = format!("more than one line in answer to one request: {}", start_of(&line));
-                Err(Failure { before: true, ..self.failed(Verdict::ProtocolError, how, used) })
-            }
-            Err(how) => Err(self.failed(Verdict::ProtocolError, how, used)),
+            Err(how) => Err(self.misread(&line, how, used)),
         }
+    }
+
+    /// A line that is not the answer to the request: it may be one more in answer to the request before.
+    fn misread(&mut self, line: &[u8], how: String, used: Used) -> Failure {
+        if self.seq > 1 && seq_of(line) == Some(self.seq - 1) {
+            let how = format!("more than one line in answer to one request: {}", start_of(line));
+            return Failure { before: true, ..self.failed(Verdict::ProtocolError, how, used) };
+        }
+        self.failed(Verdict::ProtocolError, how, used)
     }
 
     /// Tells it to end.
@@ -182,7 +187,7 @@ impl Session {
             }
             failure
         })?;
-        read_stopped(&line, self.seq).map_err(|how| self.failed(Verdict::ProtocolError, how, used))?;
+        read_stopped(&line, self.seq).map_err(|how| self.misread(&line, how, used))?;
         // Who reads requests to the end of the input ends with it.
         self.stdin = None;
         if !self.ends_within(self.limits.wall) {

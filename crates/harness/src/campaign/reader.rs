@@ -176,7 +176,7 @@ impl Reader {
     /// If it does not start, or cannot be told the path.
     pub(crate) fn ask_afresh(&self, file: &Entry) -> Result<Asked, StartError> {
         let path = stated(&file.path).map_err(StartError)?;
-        let session = again::start(|| self.who.process(&self.who.limits))?;
+        let (session, _) = again::start(|| self.who.process(&self.who.limits))?;
         Ok(self.who.judged(file, &path, &again::ask_once(session, &Request::Parse(&path))))
     }
 
@@ -209,8 +209,9 @@ impl Reader {
 }
 
 impl Who {
-    fn process(&self, limits: &Limits) -> Result<Session, StartError> {
-        Session::start(&self.program, limits).map(|(session, ..)| session)
+    /// A process, and whether it answers `start` as the first one did.
+    fn process(&self, limits: &Limits) -> Result<(Session, bool), StartError> {
+        Session::start(&self.program, limits).map(|(session, _, answer)| (session, answer == self.answer))
     }
 
     fn judged(&self, file: &Entry, path: &str, behaviour: &Behaviour) -> Asked {
@@ -309,7 +310,12 @@ impl Round {
     fn ask(&self, desk: &mut Desk, index: usize, file: &Entry, path: &str) -> bool {
         if desk.session.is_none() {
             match again::start(|| self.who.process(&self.who.hasty)) {
-                Ok(session) => desk.session = Some(session),
+                Ok((session, same)) => {
+                    desk.session = Some(session);
+                    if !same {
+                        self.found().problems.push("its processes answer `start` differently".to_owned());
+                    }
+                }
                 Err(StartError(why)) => {
                     self.over.store(true, Ordering::Relaxed);
                     self.found().aside.get_or_insert(why);

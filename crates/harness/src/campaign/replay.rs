@@ -8,6 +8,7 @@ use assay_corpus::store::Entry;
 use super::finding::{AnswerLine, FILE, Finding};
 use super::reader::Reader;
 use super::signature::Signature;
+use crate::adapter::verdict::Verdict;
 
 /// What came of asking about the file of a finding again.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,11 @@ fn one(reader: &Reader, entry: &Entry, finding: Option<&Finding>) -> Result<(Ans
         (Some(_), None) => true,
         // The same of another reader, or of another version under another name, is the same.
         (Some(seen), Some(finding)) => {
-            let wanted = Signature { adapter: seen.adapter.clone(), ..finding.signature.clone() };
+            let mut wanted = Signature { adapter: seen.adapter.clone(), ..finding.signature.clone() };
+            if wanted.verdict() == Some(Verdict::ProtocolError) {
+                // What is told of too many lines depends on which of them had come.
+                wanted.detail.clone_from(&seen.detail);
+            }
             wanted.is_shown_by(seen)
         }
     };

@@ -6,6 +6,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use gguf_spec::document::Document;
+use gguf_spec::judge::judge;
+use gguf_spec::profile::Profile;
+use gguf_spec::rules::Checks;
 use serde_json::{Value as Json, json};
 
 use super::TARGET;
@@ -41,8 +45,7 @@ pub(super) fn main(deed: &str, state: &Path) -> ExitCode {
                 if deed == "crash-on-second" && answered == 1 {
                     std::process::abort();
                 }
-                let target = path.file_stem().is_some_and(|stem| stem == TARGET);
-                if target || deed.ends_with("-always") {
+                if is_target(path) || deed.ends_with("-always") {
                     misbehave(deed, state, seq, path);
                 } else {
                     say(&right(seq, path));
@@ -76,22 +79,48 @@ fn start(deed: &str, state: &Path, seq: u64) {
     }));
 }
 
-/// What the corpus says of the file, up to the stage `data`.
+/// What the corpus says of the file, or the specification if it is no vector, up to the stage `data`.
 fn right(seq: u64, path: &Path) -> Json {
-    let text = std::fs::read(path.with_extension("json")).expect("the vector");
-    let vector: Json = serde_json::from_slice(&text).expect("JSON");
-    if vector["expect"]["ggml-data@0.25.1"]["outcome"] == "accept" {
-        json!({"seq": seq, "result": "accepted", "document": vector["document"]})
+    let (accepts, document) = match vector(path) {
+        Some(vector) => (vector["expect"]["ggml-data@0.25.1"]["outcome"] == "accept", vector["document"].clone()),
+        None => specified(path),
+    };
+    if accepts {
+        json!({"seq": seq, "result": "accepted", "document": document})
     } else {
-        json!({"seq": seq, "result": "rejected", "message": "as the corpus says"})
+        json!({"seq": seq, "result": "rejected", "message": "as is expected"})
     }
+}
+
+/// The vector of a file.
+fn vector(path: &Path) -> Option<Json> {
+    let text = std::fs::read(path.with_extension("json")).ok()?;
+    Some(serde_json::from_slice(&text).expect("JSON"))
+}
+
+/// Whether ggml accepts the file with its data, and what is in it.
+fn specified(path: &Path) -> (bool, Json) {
+    let bytes = std::fs::read(path).expect("the file");
+    let judgement = judge(&bytes, &Checks::all());
+    let document = judgement.document_for(Profile::GgmlData).map(Document::to_json);
+    (judgement.accepts(Profile::GgmlData), document.unwrap_or_default())
+}
+
+/// Whether this is the file for the deed: the vector that is the target, or a right file with a tensor.
+fn is_target(path: &Path) -> bool {
+    if path.with_extension("json").exists() {
+        return path.file_stem().is_some_and(|stem| stem == TARGET);
+    }
+    let (accepts, document) = specified(path);
+    accepts && document["tensors"].get(0).is_some()
 }
 
 fn misbehave(deed: &str, state: &Path, seq: u64, path: &Path) {
     let right = right(seq, path);
-    match deed {
-        "accept-always" => say(&json!({"seq": seq, "result": "accepted", "document": {}})),
-        "reject" | "reject-always" => say(&json!({"seq": seq, "result": "rejected", "message": "no reason"})),
+    // What is done to one file can be done to all.
+    match deed.strip_suffix("-always").unwrap_or(deed) {
+        "accept" => say(&json!({"seq": seq, "result": "accepted", "document": {}})),
+        "reject" => say(&json!({"seq": seq, "result": "rejected", "message": "no reason"})),
         "skip" => say(&json!({"seq": seq, "result": "skipped", "reason": "not today"})),
         "wrong-value" => {
             let mut wrong = right;
