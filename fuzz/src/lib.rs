@@ -9,6 +9,8 @@
 pub mod dictionary;
 #[cfg(fuzzing)]
 pub mod engine;
+#[cfg(all(feature = "ggml", target_os = "linux"))]
+pub mod ggml;
 pub mod mutation;
 pub mod planted;
 pub mod replay;
@@ -67,6 +69,12 @@ pub struct Target {
     pub run: fn(&[u8]) -> Result<Found, String>,
 }
 
+/// What every program does first.
+pub fn first() {
+    #[cfg(all(feature = "ggml", target_os = "linux"))]
+    ggml::serve_if_asked();
+}
+
 /// The program of a target: under libFuzzer its entry points, else one that replays files.
 #[macro_export]
 macro_rules! fuzz_target {
@@ -75,7 +83,7 @@ macro_rules! fuzz_target {
         use $crate::libfuzzer_sys;
 
         #[cfg(fuzzing)]
-        $crate::libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+        $crate::libfuzzer_sys::fuzz_target!(init: $crate::first(), |bytes: &[u8]| {
             $crate::engine::once(&$crate::targets::$name::TARGET, bytes);
         });
 

@@ -7,6 +7,7 @@ use crate::Target;
 
 /// Looks at every file that the command line names, and at those directly inside folders.
 pub fn main(target: &Target) -> ExitCode {
+    crate::first();
     let paths: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     if paths.is_empty() {
         eprintln!("{}: {}", target.name, target.says);

@@ -99,6 +99,22 @@ fn differential() {
     twin(&targets::differential::TARGET, 1_000);
 }
 
+/// The same with ggml, which is asked through the program of this target.
+#[cfg(all(feature = "ggml", target_os = "linux"))]
+#[test]
+#[ignore = "needs ASSAY_GGML_DIR"]
+fn differential_with_ggml() {
+    let entries = entries();
+    let start = seeds::files(&entries, &[]);
+    assay_fuzz::ggml::use_program(env!("CARGO_BIN_EXE_differential").into());
+    for number in seed::first()..seed::first() + seed::cases(2_000) {
+        if let Err(reason) = (targets::differential::TARGET.run)(&drawn(&targets::differential::TARGET, &start, number))
+        {
+            panic!("differential: {reason}\n    again: ASSAY_SEED={number} ASSAY_CASES=1");
+        }
+    }
+}
+
 #[test]
 fn inspect() {
     twin(&targets::inspect::TARGET, 600);

@@ -22,4 +22,6 @@ mod parallel;
 pub mod probe;
 pub mod record;
 pub mod sandbox;
+#[cfg(target_os = "linux")]
+pub mod server;
 pub mod verify;

@@ -18,7 +18,8 @@
 //!
 //! Judgements on readers:
 //!
-//! - [`mod@reader`]: the fast reader does what the specification says of any bytes.
+//! - [`mod@reader`]: the fast reader does what the specification says of any bytes;
+//! - [`ggml`]: ggml's library does what its profiles say, but for a recorded list.
 //!
 //! And what they are applied to, and held to:
 //!
@@ -33,6 +34,7 @@ pub mod corpus;
 pub mod difference;
 pub mod documents;
 pub mod findings;
+pub mod ggml;
 pub mod heads;
 pub mod hostile;
 pub mod mutation;
