@@ -17,7 +17,7 @@ use crate::store::{Entry, sha256};
 use crate::vector::{Evidence, Expectation, FindingRecord, Origin, Rules, Vector};
 
 /// Ids that were published and withdrawn, each with the reason in `corpus/CHANGES.md`.
-const WITHDRAWN: &[&str] = &[];
+pub const WITHDRAWN: &[&str] = &[];
 
 /// What was built.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub fn vectors(corpus: &Path) -> Result<Vec<(Definition, Vector)>, BuildError> {
     let mut faults = Vec::new();
     let mut list = Vec::new();
     let mut ids = BTreeSet::new();
-    for definition in define::all() {
+    for definition in define::all(corpus)? {
         if !ids.insert(definition.id.clone()) {
             faults.push(format!("{}: the id is taken", definition.id));
         }
@@ -328,7 +328,8 @@ fn index(list: &[(Definition, Vector)]) -> Index {
     Index { profiles: Profile::ALL.into_iter().map(Profile::id).collect(), vectors }
 }
 
-fn json(value: &impl Serialize) -> Vec<u8> {
+/// A file of the corpus: indented, with a newline at the end.
+pub(crate) fn json(value: &impl Serialize) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
     bytes.push(b'\n');
     bytes

@@ -18,22 +18,22 @@ use crate::ui::Ui;
 
 const EXAMPLES: &str = "\
 Examples:
-  assay fuzz --adapter ./mine                             for a minute; what is found is in findings/
-  assay fuzz --adapter ./mine --adapter ./other --seconds 3600
-                                                          two readers, also against each other
-  assay fuzz --adapter ./mine --resume --seconds 600      go on where it ended
-  assay fuzz --adapter ./mine --seed 7 --count 10000      the same files in the same order
-  assay fuzz --replay findings/crash-0123abcd --adapter ./mine
-                                                          does it still happen?
+  assay fuzz --adapter ./mine                         for a minute; findings/ has what is found
+  assay fuzz --adapter ./mine --adapter ./other       two readers, also against each other
+  assay fuzz --adapter ./mine --resume --seconds 600  go on where it ended
+  assay fuzz --adapter ./mine --seed 7 --count 10000  the same files in the same order
+  assay fuzz --adapter ./mine --replay findings/crash-0123abcd
+                                                      does it still happen?
 
-Files are generated, taken from the corpus, mutated and crossed. One that shows something new (rules,
-verdicts, messages) is mutated further. Each answer is judged as `assay run` judges it; a failure is
-confirmed in a fresh process, made small, and written to a directory of its own, with the file, its
-annotated bytes, what everybody says of it, and a command that shows it again. What readers do where the
-profiles disagree is no failure; it is counted. Adapters run with your rights: name those you trust.
+Files are generated, taken from the corpus, mutated and crossed. One that shows something new, by the
+rules it breaks, by verdicts or by messages, is mutated further. Answers are judged as `assay run`
+judges them. A failure is confirmed in a fresh process, made small, and written to a directory of its
+own: the file, its annotated bytes, what everybody says of it, and a command that shows it again.
+What readers do where the profiles disagree is no failure; it is counted. Interrupted once, it ends
+in order. Adapters run with your rights: name those you trust.
 
-Exit codes: 0 no failure was found, or the replayed one is gone; 1 failures; 2 usage; 3 an adapter could
-not be started, none was left to ask, or nothing was asked.";
+Exit codes: 0 no failure was found, or the one that is replayed is gone; 1 failures; 2 usage; 3 an
+adapter could not be started, none was left to be asked, or nothing was asked.";
 
 /// Find files that readers fail on, or disagree about.
 #[derive(Debug, clap::Args)]

@@ -41,7 +41,12 @@ pub(super) fn run(args: &Args, path: &Path, ui: &mut Ui) -> Result<Exit, Failure
             writeln!(out, "       {DIM}{}{DIM:#}", safe(answer.message.trim()))?;
         }
     }
-    let what = if replayed.holds() { "the finding holds" } else { "the finding does not hold" };
+    let what = match (replayed.finding.is_some(), replayed.holds()) {
+        (true, true) => "the finding holds",
+        (true, false) => "the finding does not hold",
+        (false, true) => "a reader fails on it",
+        (false, false) => "no reader fails on it",
+    };
     writeln!(out, "{BOLD}{what}{BOLD:#}")?;
     Ok(exit)
 }

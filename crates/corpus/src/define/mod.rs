@@ -7,6 +7,7 @@
 
 mod counts;
 mod faults;
+pub mod found;
 mod layout;
 mod metadata;
 mod rules;
@@ -15,12 +16,15 @@ mod truncation;
 mod tutorials;
 mod types;
 
+use std::path::Path;
+
 use gguf_spec::binary::{encode, spans};
 use gguf_spec::field::Field;
 use gguf_spec::generate::Builder;
 use gguf_spec::rules::Rule;
 use gguf_spec::syntax::Tree;
 
+use crate::build::BuildError;
 use crate::vector::Origin;
 
 /// The definition of one vector.
@@ -100,9 +104,12 @@ impl Definition {
     }
 }
 
-/// Every definition, in the order of groups and ids.
-#[must_use]
-pub fn all() -> Vec<Definition> {
+/// Every definition, in the order of groups and ids: those of this program, and those below `corpus/found`.
+///
+/// # Errors
+///
+/// If one of the latter cannot be read.
+pub fn all(corpus: &Path) -> Result<Vec<Definition>, BuildError> {
     let mut list: Vec<_> = [
         rules::define(),
         metadata::define(),
@@ -113,12 +120,13 @@ pub fn all() -> Vec<Definition> {
         truncation::define(),
         tutorials::define(),
         faults::define(),
+        found::define(corpus)?,
     ]
     .into_iter()
     .flatten()
     .collect();
     list.sort_by(|a, b| (a.group, &a.id).cmp(&(b.group, &b.id)));
-    list
+    Ok(list)
 }
 
 /// The bytes of a finished tree after a change to it.

@@ -1,0 +1,268 @@
+//! `assay corpus promote`: a finding becomes a vector.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assay_corpus::build::{self, BuildError, WITHDRAWN, entry_of};
+use assay_corpus::define::found::{self, Found};
+use assay_corpus::store::{Entry, load};
+use assay_harness::adapter::verdict::Verdict;
+use assay_harness::campaign::finding::{FILE, Finding};
+use serde_json::json;
+
+use crate::exit::{Exit, Failure};
+use crate::text::{count, path_json, safe, safe_path};
+use crate::ui::{BOLD, ID, Ui, error_json, write_json};
+
+const EXAMPLES: &str = "\
+Examples:
+  assay corpus promote false-accept-0123abcd --id offset-past-the-end
+  assay corpus promote crash-0123abcd --id empty-name-crash --fixed --reference owner/repository#7
+  assay corpus promote fuzz/artifacts/read/crash-1234 --id nested-twice --ours
+
+NAME is a directory below findings/, as assay fuzz writes it; any other directory of that form, or a
+bare file, is named by its path. The definition is written to corpus/found, and the corpus is built.
+SECURITY.md, rule 2: a file that shows an unfixed memory-safety fault of named software is not
+shipped. Whoever promotes a crash, a hang or memory used up says --fixed or --ours.
+
+Exit codes: 0 promoted; 1 refused: a vector says the same, or the fault may not be fixed; 2 usage, or
+an id that is taken or was withdrawn; 3 something could not be read or written.";
+
+/// Make a vector of a finding.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// The finding: its name, its directory, or a bare file.
+    #[arg(value_name = "NAME|DIR|FILE")]
+    finding: PathBuf,
+
+    /// The id of the vector, which is permanent: it says what the file is.
+    #[arg(long, value_name = "ID")]
+    id: String,
+
+    /// The one thing the vector is for, as a sentence [default: the rules that it breaks].
+    #[arg(long, value_name = "TEXT")]
+    purpose: Option<String>,
+
+    /// The issue or advisory that speaks of it [default: how it was found].
+    #[arg(long, value_name = "TEXT", required_if_eq("fixed", "true"))]
+    reference: Option<String>,
+
+    /// A flag of the vector, of the list in corpus/README.md; can be given more than once.
+    #[arg(long, value_name = "FLAG")]
+    flag: Vec<String>,
+
+    /// The fault is fixed in a version that is out; --reference names the advisory.
+    #[arg(long)]
+    fixed: bool,
+
+    /// The fault is one of this project's own programs.
+    #[arg(long, conflicts_with = "fixed")]
+    ours: bool,
+
+    /// Promote it although a vector breaks the same rules to the same effect; --purpose says why.
+    #[arg(long, requires = "purpose")]
+    force: bool,
+
+    /// Where findings are.
+    #[arg(long, value_name = "DIR", default_value = "findings")]
+    findings: PathBuf,
+
+    /// The root of the repository, where `corpus` and `spec` are.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    root: PathBuf,
+
+    /// One JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    let corpus = args.root.join("corpus");
+    if !corpus.join("README.md").is_file() {
+        let root = safe_path(&args.root);
+        let why = "there is no corpus/README.md, so this is not the root of the repository; name it with --root DIR";
+        return Err(Failure::Unreadable(format!("{root}: {why}")));
+    }
+    let Source { file, finding } = source(args)?;
+    let bytes =
+        fs::read(&file).map_err(|e| Failure::Unreadable(format!("{}: cannot be read: {e}", safe_path(&file))))?;
+    let new = entry_of(&args.id, bytes, file.clone());
+    if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != new.vector.sha256) {
+        let stated = &finding.sha256;
+        let why = format!("{}: is not the file of the finding, whose SHA-256 is {stated}", safe_path(&file));
+        return Err(Failure::Unreadable(why));
+    }
+    let vectors = load(&corpus)?;
+    check_id(&args.id, &vectors, &corpus)?;
+    let refused = may_be_shipped(args, &file, finding.as_ref()).or_else(|| known(args, &new, &vectors));
+    if let Some(why) = refused {
+        if args.json {
+            write_json(ui.out(), &error_json(&why))?;
+        }
+        ui.complain(&why);
+        return Ok(Exit::Findings);
+    }
+
+    let path = found::path(&corpus, &args.id);
+    let text = found::text(&definition(args, &new, finding.as_ref()));
+    let report = match write(&path, &text).and_then(|()| build::write(&args.root)) {
+        Ok(report) => report,
+        Err(error) => {
+            // Whether it is there or not, what is told is why it cannot be a vector.
+            let _ = fs::remove_file(&path);
+            let refusal = matches!(error, BuildError::Definitions(_));
+            if refusal && args.json {
+                write_json(ui.out(), &error_json(&error.to_string()))?;
+            }
+            if refusal {
+                ui.complain(&error.to_string());
+                return Ok(Exit::Findings);
+            }
+            return Err(Failure::Unreadable(error.to_string()));
+        }
+    };
+    let vector = corpus.join("vectors").join(found::GROUP).join(format!("{}.gguf", args.id));
+    if args.json {
+        let object = json!({
+            "id": args.id, "definition": path_json(&path), "vector": path_json(&vector), "class": new.vector.class,
+            "breaks": new.vector.rules.breaks, "size": new.vector.size, "vectors": report.vectors,
+        });
+        write_json(ui.out(), &object)?;
+        return Ok(Exit::Fine);
+    }
+    let out = ui.out();
+    let rules = new.vector.rules.breaks.join(", ");
+    let rules = if rules.is_empty() { "no rule".to_owned() } else { rules };
+    writeln!(
+        out,
+        "{ID}{}{ID:#} is a vector: {}, {}, breaks {rules}",
+        args.id,
+        new.vector.class,
+        count(new.vector.size, "byte")
+    )?;
+    writeln!(out, "  {} defines it; {} now", safe_path(&path), count(report.vectors, "vector"))?;
+    writeln!(out, "{BOLD}next{BOLD:#}: assay corpus verify --ggml DIR --python PYTHON --bless, assay corpus build,")?;
+    writeln!(out, "      a line in corpus/CHANGES.md")?;
+    Ok(Exit::Fine)
+}
+
+/// What is to be promoted.
+struct Source {
+    file: PathBuf,
+    finding: Option<Finding>,
+}
+
+/// Finds it: a path, or the name of a finding.
+fn source(args: &Args) -> Result<Source, Failure> {
+    let named = args.findings.join(&args.finding);
+    let path = if args.finding.exists() || !named.exists() { args.finding.clone() } else { named };
+    if path.is_dir() {
+        let finding = Finding::load(&path).map_err(Failure::Unreadable)?;
+        return Ok(Source { file: path.join(FILE), finding: Some(finding) });
+    }
+    if path.exists() {
+        return Ok(Source { file: path, finding: None });
+    }
+    let findings = safe_path(&args.findings);
+    let why = format!("is not there, nor is it below {findings}: name the directory, or --findings DIR");
+    Err(Failure::Unreadable(format!("{}: {why}", safe_path(&args.finding))))
+}
+
+fn check_id(id: &str, vectors: &[Entry], corpus: &Path) -> Result<(), Failure> {
+    let refused = |why: &str| Err(Failure::Usage(format!("{}: {why}", safe(id))));
+    if id.is_empty() || !id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
+        return refused("an id is made of lower-case letters, digits and hyphens");
+    }
+    if WITHDRAWN.contains(&id) {
+        return refused("the id was withdrawn; ids are permanent: choose another one");
+    }
+    if vectors.iter().any(|entry| entry.vector.id == id) || found::path(corpus, id).exists() {
+        return refused("the id is taken; ids are permanent: choose another one");
+    }
+    Ok(())
+}
+
+/// Why it may not be shipped, if it may not.
+fn may_be_shipped(args: &Args, file: &Path, finding: Option<&Finding>) -> Option<String> {
+    if args.fixed || args.ours {
+        return None;
+    }
+    let what = match finding {
+        Some(finding) => {
+            let ends =
+                matches!(finding.signature.verdict(), Some(Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory));
+            if !ends {
+                return None;
+            }
+            format!("{} of {}", finding.signature.verdict, safe(&finding.signature.adapter))
+        }
+        None => {
+            // So fuzzers name what they leave behind.
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let kind =
+                ["crash-", "oom-", "timeout-", "leak-", "slow-unit-"].into_iter().find(|k| name.starts_with(k))?;
+            kind.trim_end_matches('-').to_owned()
+        }
+    };
+    Some(format!(
+        "{}: shows a {what}. SECURITY.md, rule 2: the reproducer of an unfixed memory-safety fault in named software is \
+         described, not shipped. Say --fixed with --reference ADVISORY once a fixed version is out, or --ours if the \
+         fault is this project's own",
+        safe_path(file)
+    ))
+}
+
+/// Which vector says the same, if one does.
+fn known(args: &Args, new: &Entry, vectors: &[Entry]) -> Option<String> {
+    let id = |entry: &Entry| entry.vector.id.clone();
+    if let Some(same) = vectors.iter().find(|entry| entry.vector.sha256 == new.vector.sha256) {
+        return Some(format!("{} is this very file: there is nothing to promote", id(same)));
+    }
+    if args.force {
+        return None;
+    }
+    fn rules(entry: &Entry) -> BTreeSet<&str> {
+        entry.vector.rules.breaks.iter().map(String::as_str).collect()
+    }
+    let same = |entry: &&Entry| entry.vector.class == new.vector.class && rules(entry) == rules(new);
+    let like: Vec<_> = vectors.iter().filter(same).collect();
+    let first = like.first()?;
+    let broken = rules(new).into_iter().collect::<Vec<_>>().join(", ");
+    let what = if broken.is_empty() { "nothing is wrong with it".to_owned() } else { format!("it breaks {broken}") };
+    let others = match like.len() {
+        1 => id(first),
+        n => format!("{} and {} more", id(first), n - 1),
+    };
+    Some(format!("{what}, and so it is with {others}: --force promotes it all the same, for a --purpose of its own"))
+}
+
+fn definition(args: &Args, new: &Entry, finding: Option<&Finding>) -> Found {
+    let breaks = &new.vector.rules.breaks;
+    let purpose = args.purpose.clone().unwrap_or_else(|| match breaks.as_slice() {
+        [] => "A right file that generated input brought up: some reader failed on it.".to_owned(),
+        rules => format!("Generated input that breaks {}.", rules.join(" and ")),
+    });
+    // Not what it does to whom: that is for whoever publishes it to say.
+    let reference = args.reference.clone().unwrap_or_else(|| match finding {
+        Some(finding) => format!("assay fuzz, seed {}, file {}", finding.seed, finding.number),
+        None => "a fuzz target of this project".to_owned(),
+    });
+    Found {
+        id: args.id.clone(),
+        purpose,
+        breaks: breaks.clone(),
+        flags: args.flag.clone(),
+        reference,
+        bytes: Found::lines(&new.bytes),
+    }
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<(), BuildError> {
+    let error = |source| BuildError::File { path: path.to_owned(), source };
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(error)?;
+    }
+    fs::write(path, text).map_err(error)
+}
