@@ -3,9 +3,26 @@
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-/// A number that readers have failed on, or one near the right one.
+use crate::limits::{
+    GGML_ADDRESS_SPACE, GGML_MAX_ARRAY_LENGTH, GGML_MAX_PAIRS, GGML_MAX_STRING_LENGTH, GGML_MAX_TENSORS,
+    MAX_KEY_LENGTH, MAX_TENSOR_NAME_LENGTH,
+};
+
+/// Where a rule changes its mind.
+const LIMITS: [u64; 7] = [
+    GGML_MAX_TENSORS,
+    GGML_MAX_PAIRS,
+    GGML_MAX_STRING_LENGTH,
+    GGML_MAX_ARRAY_LENGTH,
+    GGML_ADDRESS_SPACE,
+    MAX_KEY_LENGTH,
+    MAX_TENSOR_NAME_LENGTH,
+];
+
+/// A number that readers have failed on, or one near the right one or near a limit.
 pub fn interesting(rng: &mut ChaCha8Rng, right: u64) -> u64 {
-    match rng.random_range(0..8) {
+    match rng.random_range(0..9) {
+        8 => LIMITS[rng.random_range(0..LIMITS.len())] + rng.random_range(0..3) - 1,
         0 => right.wrapping_add(1),
         1 => right.wrapping_sub(1),
         2 => rng.random_range(0..16),
