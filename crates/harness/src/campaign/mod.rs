@@ -57,7 +57,7 @@ pub struct Bounds {
     pub count: Option<u64>,
     /// It makes no file after this time.
     pub time: Option<Duration>,
-    /// Bytes on disk: the pool gets half of it, reproducers most of the rest.
+    /// Bytes on disk, beside the state: the pool gets half of it, reproducers most of the rest.
     pub disk: u64,
     /// Questions to a reader while one file is made small.
     pub tries: usize,
@@ -214,7 +214,7 @@ impl Campaign {
             if left == 0 {
                 break;
             }
-            self.round(left.min(ROUND), &over)?;
+            self.round(left.min(ROUND), watch.hex, &over)?;
             // Not more time for what was found than for what is to be found.
             while !over() && settling < start.elapsed() / 2 {
                 let began = Instant::now();
@@ -245,7 +245,7 @@ impl Campaign {
     }
 
     /// Makes so many files, asks every reader about each, and looks at what they say.
-    fn round(&mut self, files: u64, stop: &Stop) -> Result<(), CampaignError> {
+    fn round(&mut self, files: u64, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<(), CampaignError> {
         let first = self.state.made;
         let made: Vec<Made> = (first..first + files)
             .map(|number| self.maker.make(number, &mut self.pool, &self.state.coverage))
@@ -273,6 +273,12 @@ impl Campaign {
             }
             self.look(made, entry, &asked)?;
             self.state.made += 1;
+            // What waits takes room, too.
+            while self.state.groups.waiting().map(|waiting| waiting.size).sum::<u64>() > self.bounds.disk / 8 {
+                if !self.settle_next(hex, stop)? {
+                    break;
+                }
+            }
         }
         for entry in entries.iter() {
             // One that stays takes room until the end, and no longer.
