@@ -1,13 +1,13 @@
 //! A campaign: generated and mutated files against readers, guided by what the specification and the readers
 //! say of them; who disagrees, crashes, hangs, eats memory.
 //!
-//! - [`make`]: a file from a seed, a number and the pool; [`pool`]: files that showed something new;
-//!   [`coverage`]: what has been seen;
-//! - [`reader`]: processes of an adapter, asked about files; [`shape`], [`signature`]: what makes two failures
-//!   one; [`groups`]: failures by signature;
-//! - [`settle`]: a failure confirmed in a fresh process and made small; [`finding`]: its reproducer;
-//!   [`replay`]: the same file again;
-//! - [`state`]: what is kept on disk.
+//! - `make`: a file from a seed, a number and the pool; `pool`: files that showed something new;
+//!   `coverage`: what has been seen;
+//! - `reader`: processes of an adapter, asked about files; `shape`, `signature`: what makes two failures
+//!   one; `groups`: failures by signature;
+//! - `settle`: a failure confirmed in a fresh process and made small; [`finding`]: its reproducer;
+//!   `replay`: the same file again;
+//! - `state`: what is kept on disk.
 //!
 //! What an answer is worth is judged where a run judges it, [`crate::adapter::judge`]: what is expected of a
 //! generated file is what the specification says of it.
