@@ -75,7 +75,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 10, value_parser = bytes)]
     pub max_size: u64,
 
-    /// The most that is kept on disk, in bytes.
+    /// The most that files and findings take on disk, in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, value_parser = bytes)]
     pub max_disk: u64,
 

@@ -130,9 +130,9 @@ fn pairs(campaign: &Campaign, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(&[
         ("files", Align::Right),
         ("accepts", Align::Left),
-        ("which", Align::Left),
+        ("verdict", Align::Left),
         ("refuses", Align::Left),
-        ("which", Align::Left),
+        ("verdict", Align::Left),
     ]);
     for (pair, files) in pairs.iter().take(MOST_PAIRS) {
         table.row([

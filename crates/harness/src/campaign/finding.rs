@@ -128,12 +128,13 @@ impl Finding {
         let Signature { adapter, verdict, detail, .. } = &self.signature;
         let version = self.said(adapter, "version").map_or_else(String::new, |version| format!(" {version}"));
         let answer = self.answers.iter().find(|answer| answer.adapter == *adapter);
-        let how = match answer.and_then(|answer| answer.difference.as_ref()) {
-            Some(DifferenceLine { path, expected, found }) => format!("`{path}` is {expected}, and it reads {found}"),
-            None if detail.is_empty() => {
-                answer.map_or_else(String::new, |answer| format!("expected {}", answer.expected))
+        let how = match answer {
+            Some(AnswerLine { difference: Some(DifferenceLine { path, expected, found }), .. }) => {
+                format!("`{path}` is {expected}, and it reads {found}")
             }
-            None => answer.map_or_else(|| detail.clone(), |answer| one_line(&answer.message)),
+            Some(answer) if !answer.message.is_empty() => one_line(&answer.message),
+            Some(answer) => format!("expected {}, got {}", answer.expected, answer.got),
+            None => detail.clone(),
         };
         format!("{adapter}{version}: {verdict}: {how}")
     }
@@ -176,7 +177,8 @@ impl Finding {
         let made = if self.made.depth == 0 {
             self.made.root.clone()
         } else {
-            format!("{} after {} changes of `{}`", self.made.step, self.made.depth, self.made.root)
+            let changes = if self.made.depth == 1 { "change" } else { "changes" };
+            format!("{} after {} {changes} of `{}`", self.made.step, self.made.depth, self.made.root)
         };
         let _ = writeln!(page, "\nFile {} of the campaign with the seed {}: {made}.", self.number, self.seed);
         page

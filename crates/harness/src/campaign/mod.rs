@@ -1,13 +1,13 @@
 //! A campaign: generated and mutated files against readers, guided by what the specification and the readers
 //! say of them; who disagrees, crashes, hangs, eats memory.
 //!
-//! - [`make`]: a file from a seed, a number and the pool; [`pool`]: files that showed something new;
-//!   [`coverage`]: what has been seen;
-//! - [`reader`]: processes of an adapter, asked about files; [`shape`], [`signature`]: what makes two failures
-//!   one; [`groups`]: failures by signature;
-//! - [`settle`]: a failure confirmed in a fresh process and made small; [`finding`]: its reproducer;
-//!   [`replay`]: the same file again;
-//! - [`state`]: what is kept on disk.
+//! - `make`: a file from a seed, a number and the pool; `pool`: files that showed something new;
+//!   `coverage`: what has been seen;
+//! - `reader`: processes of an adapter, asked about files; `shape`, `signature`: what makes two failures
+//!   one; `groups`: failures by signature;
+//! - `settle`: a failure confirmed in a fresh process and made small; [`finding`]: its reproducer;
+//!   `replay`: the same file again;
+//! - `state`: what is kept on disk.
 //!
 //! What an answer is worth is judged where a run judges it, [`crate::adapter::judge`]: what is expected of a
 //! generated file is what the specification says of it.
@@ -57,7 +57,7 @@ pub struct Bounds {
     pub count: Option<u64>,
     /// It makes no file after this time.
     pub time: Option<Duration>,
-    /// Bytes on disk: the pool gets half of it, reproducers most of the rest.
+    /// Bytes on disk, beside the state: the pool gets half of it, reproducers most of the rest.
     pub disk: u64,
     /// Questions to a reader while one file is made small.
     pub tries: usize,
@@ -214,7 +214,7 @@ impl Campaign {
             if left == 0 {
                 break;
             }
-            self.round(left.min(ROUND), &over)?;
+            self.round(left.min(ROUND), watch.hex, &over)?;
             // Not more time for what was found than for what is to be found.
             while !over() && settling < start.elapsed() / 2 {
                 let began = Instant::now();
@@ -245,7 +245,7 @@ impl Campaign {
     }
 
     /// Makes so many files, asks every reader about each, and looks at what they say.
-    fn round(&mut self, files: u64, stop: &Stop) -> Result<(), CampaignError> {
+    fn round(&mut self, files: u64, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<(), CampaignError> {
         let first = self.state.made;
         let made: Vec<Made> = (first..first + files)
             .map(|number| self.maker.make(number, &mut self.pool, &self.state.coverage))
@@ -273,6 +273,12 @@ impl Campaign {
             }
             self.look(made, entry, &asked)?;
             self.state.made += 1;
+            // What waits takes room, too.
+            while self.state.groups.waiting().map(|waiting| waiting.size).sum::<u64>() > self.bounds.disk / 8 {
+                if !self.settle_next(hex, stop)? {
+                    break;
+                }
+            }
         }
         for entry in entries.iter() {
             // One that stays takes room until the end, and no longer.

@@ -53,7 +53,10 @@ impl Campaign {
             return Ok(true);
         };
         let (entry, asked) = self.smaller(who, &confirmed, before, first, stop)?;
-        let Some(last) = asked.signature.clone() else { return Ok(true) };
+        let Some(last) = asked.signature.clone() else {
+            self.state.groups.unstable(at);
+            return Ok(true);
+        };
         if let Some(group) = self.state.groups.shows(&last) {
             self.state.groups.belongs(at, group);
             return Ok(true);

@@ -91,14 +91,14 @@ mod tests {
     use super::*;
 
     fn of(message: &str) -> String {
-        let own = Own { path: "/tmp/a b/7.gguf".to_owned(), names: BTreeSet::from(["general.name".to_owned()]) };
+        let own = Own { path: "/room a/7.gguf".to_owned(), names: BTreeSet::from(["general.name".to_owned()]) };
         shape(message, &own)
     }
 
     #[test]
     fn what_belongs_to_one_file_is_taken_out() {
         for (message, shape) in [
-            ("bad magic in /tmp/a b/7.gguf", "bad magic in #"),
+            ("bad magic in /room a/7.gguf", "bad magic in #"),
             ("index 12 is out of bounds for axis 0 with size 0", "index # is out of bounds for axis # with size #"),
             ("cannot reshape (3, 4, 5)", "cannot reshape #"),
             ("key 'x y' isn't known", "key # isn't known"),
