@@ -61,6 +61,7 @@ impl Profile {
     /// Every profile, in table order.
     pub const ALL: [Self; 3] = [Self::Document, Self::GgmlHeader, Self::GgmlData];
 
+    #[inline]
     fn row(self) -> &'static ProfileRow {
         &PROFILES[self as usize]
     }
@@ -73,6 +74,7 @@ impl Profile {
 
     /// The last stage this profile judges.
     #[must_use]
+    #[inline]
     pub fn last_stage(self) -> Stage {
         self.row().last_stage
     }
@@ -116,11 +118,14 @@ pub enum KeyLookup {
 
 impl KeyLookup {
     /// Whether `stored` is found when `wanted` is looked for.
+    ///
+    /// `wanted` holds no NUL.
     #[must_use]
+    #[inline]
     pub fn matches(self, stored: &[u8], wanted: &str) -> bool {
-        match self {
-            Self::Exact => stored == wanted.as_bytes(),
-            Self::CString => c_string(stored) == wanted.as_bytes(),
+        match (self, stored.strip_prefix(wanted.as_bytes())) {
+            (_, Some([])) | (Self::CString, Some([0, ..])) => true,
+            (Self::Exact | Self::CString, _) => false,
         }
     }
 }

@@ -75,8 +75,10 @@ pub const VALUE_TYPES: [ValueTypeRow; 13] = {
 impl ValueType {
     /// The type with this number, or `None` if the number is not assigned.
     #[must_use]
+    #[inline]
     pub fn from_id(id: u32) -> Option<Self> {
-        VALUE_TYPES.iter().find(|row| row.id == id).map(|row| row.ty)
+        // The table is in the order of the numbers; a unit test holds it to that.
+        VALUE_TYPES.get(usize::try_from(id).ok()?).map(|row| row.ty)
     }
 
     /// The type with this short name.
@@ -251,6 +253,7 @@ pub const TENSOR_TYPES: [TensorType; 43] = {
 impl TensorType {
     /// The row with this id; `None` if the id was never assigned (43 and up).
     #[must_use]
+    #[inline]
     pub fn from_id(id: u32) -> Option<&'static Self> {
         TENSOR_TYPES.get(usize::try_from(id).ok()?)
     }

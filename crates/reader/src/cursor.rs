@@ -1,5 +1,6 @@
 //! The bytes of a header, read in order.
 
+use std::fmt;
 use std::ops::Range;
 
 use gguf_spec::field::Field;
@@ -19,6 +20,7 @@ pub enum ByteOrder {
 
 impl ByteOrder {
     /// One, two, four or eight bytes as an unsigned number.
+    #[inline]
     pub(crate) fn bits(self, bytes: &[u8]) -> u64 {
         let mut wide = [0; 8];
         match self {
@@ -33,6 +35,7 @@ impl ByteOrder {
         }
     }
 
+    #[inline]
     pub(crate) fn u32(self, bytes: [u8; 4]) -> u32 {
         match self {
             Self::Little => u32::from_le_bytes(bytes),
@@ -40,6 +43,7 @@ impl ByteOrder {
         }
     }
 
+    #[inline]
     pub(crate) fn u64(self, bytes: [u8; 8]) -> u64 {
         match self {
             Self::Little => u64::from_le_bytes(bytes),
@@ -82,16 +86,19 @@ pub(crate) struct Cursor<'a> {
 
 impl<'a> Cursor<'a> {
     /// The place as an offset.
+    #[inline]
     pub(crate) fn here(&self) -> u64 {
         self.at as u64
     }
 
     /// Bytes from here to the end of the file.
+    #[inline]
     pub(crate) fn left(&self) -> u64 {
         self.len - self.here()
     }
 
     /// The next `n` bytes.
+    #[inline]
     pub(crate) fn take(&mut self, n: u64) -> Result<&'a [u8], Short> {
         if n > self.left() {
             return Err(Short::Missing);
@@ -109,6 +116,7 @@ impl<'a> Cursor<'a> {
     /// # Errors
     ///
     /// The file or the head ends inside it; in the file, that breaks `rule`.
+    #[inline]
     pub(crate) fn field<const N: usize>(
         &mut self,
         rule: &'static Rule,
@@ -126,8 +134,8 @@ impl<'a> Cursor<'a> {
         match self.take(n) {
             Err(Short::Unseen(at_least)) => Halt::NeedMore(at_least),
             Err(Short::Missing) | Ok(_) => {
-                let actual = count(self.left(), "byte");
-                end(rule, self.here()..self.len.min(self.here().saturating_add(n)), field(), count(n, "byte"), actual)
+                let (expected, actual) = (count(n, "byte"), count(self.left(), "byte"));
+                end(rule, self.here()..self.len.min(self.here().saturating_add(n)), field(), expected, actual)
             }
         }
     }
@@ -137,6 +145,7 @@ impl<'a> Cursor<'a> {
     /// # Errors
     ///
     /// As for [`field`](Self::field).
+    #[inline]
     pub(crate) fn wide_field(
         &mut self,
         n: u64,
@@ -150,16 +159,19 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn u32_field(&mut self, rule: &'static Rule, field: impl FnOnce() -> Field) -> Result<u32, Halt> {
         Ok(self.order.u32(self.field(rule, field)?))
     }
 
+    #[inline]
     pub(crate) fn u64_field(&mut self, rule: &'static Rule, field: impl FnOnce() -> Field) -> Result<u64, Halt> {
         Ok(self.order.u64(self.field(rule, field)?))
     }
 
     /// A length and that many bytes. If either is not in the file, that breaks `rule`, and the finding
     /// lies on the length.
+    #[inline]
     pub(crate) fn string(&mut self, rule: &'static Rule, len: impl Fn() -> Field) -> Result<&'a [u8], Halt> {
         let n = self.u64_field(rule, &len)?;
         self.take(n).map_err(|short| self.overrun(short, n, "byte", rule, len()))
@@ -170,19 +182,29 @@ impl<'a> Cursor<'a> {
         match short {
             Short::Unseen(at_least) => Halt::NeedMore(at_least),
             Short::Missing => {
-                let expected = format!("no more than the {} left in the file", count(self.left(), "byte"));
+                let expected = format!("no more than the {} left in the file", Count(self.left(), "byte"));
                 end(rule, self.before(8), field, expected, count(n, what))
             }
         }
     }
 
     /// The `n` bytes before this place.
+    #[inline]
     pub(crate) fn before(&self, n: u64) -> Range<u64> {
         self.here() - n..self.here()
     }
 }
 
-/// `1 byte`, `2 bytes`.
+/// `1 byte`, `2 bytes`, as a text of its own.
 pub(crate) fn count(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+    Count(n, what).to_string()
+}
+
+/// `1 byte`, `2 bytes`, inside another text.
+pub(crate) struct Count<'a>(pub(crate) u64, pub(crate) &'a str);
+
+impl fmt::Display for Count<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}{}", self.0, self.1, if self.0 == 1 { "" } else { "s" })
+    }
 }

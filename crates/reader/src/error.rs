@@ -130,12 +130,14 @@ impl First {
     }
 
     /// Whether it is worth looking whether this rule is broken.
+    #[inline]
     pub(crate) fn wants(&self, rule: &Rule) -> bool {
         self.policy.counts(rule)
     }
 
     /// A broken rule: kept if it counts and comes before what was found so far. `texts` gives what is
     /// expected and what is there.
+    #[inline]
     pub(crate) fn offer(
         &mut self,
         rule: &'static Rule,
@@ -154,6 +156,7 @@ impl First {
         }
     }
 
+    #[inline]
     pub(crate) fn any(&self) -> bool {
         self.found.is_some()
     }
@@ -163,6 +166,7 @@ impl First {
     /// # Errors
     ///
     /// What was found.
+    #[inline]
     pub(crate) fn settle(&mut self) -> Result<(), Halt> {
         self.found.take().map_or(Ok(()), |finding| Err(Halt::Found(finding)))
     }

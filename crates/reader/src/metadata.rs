@@ -68,15 +68,19 @@ pub(crate) fn pair(
     Ok(PairPlace { at, ty: ty_at })
 }
 
+#[inline]
 fn check_key(cursor: &Cursor<'_>, i: usize, key: &[u8], first: &mut First) {
     let len = key.len() as u64;
     let span = cursor.before(len);
     let field = || Field::Kv(i, KvPart::Key);
+    let form = first.wants(&metadata::KEY_ASCII) || first.wants(&metadata::KEY_SNAKE_CASE);
     let mut offer = |rule, expected: &str| {
         first.offer(rule, span.clone(), field, || (expected.to_owned(), shown(key, len)));
     };
     if key.is_empty() {
         offer(&metadata::KEY_EMPTY, "at least one byte");
+    } else if !form {
+        // Nobody asks.
     } else if !key.is_ascii() {
         offer(&metadata::KEY_ASCII, "ASCII");
     } else if !is_snake_case(key) {

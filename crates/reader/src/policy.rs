@@ -51,12 +51,14 @@ impl Policy {
 
     /// Whether a file that breaks this rule is refused.
     #[must_use]
+    #[inline]
     pub fn counts(&self, rule: &Rule) -> bool {
         rule.stage <= self.until
             && self.profile.is_none_or(|profile| matches!(rule.says(profile), Some(Says::Refuses | Says::Aborts)))
     }
 
     /// Whether the file is read as far as this stage.
+    #[inline]
     pub(crate) fn reaches(&self, stage: Stage) -> bool {
         stage <= self.until
     }

@@ -140,6 +140,7 @@ pub struct Rule {
 impl Rule {
     /// What a profile does with a file that breaks this rule; `None` if it does not judge the stage.
     #[must_use]
+    #[inline]
     pub fn says(&self, profile: Profile) -> Option<Says> {
         (self.stage <= profile.last_stage()).then(|| self.says[profile as usize])
     }

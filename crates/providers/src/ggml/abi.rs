@@ -76,6 +76,12 @@ functions! {
 }
 
 functions! {
+    /// What opens a file in memory; older releases do not.
+    Buffers:
+    gguf_init_from_buffer: fn(data: *const c_void, size: usize, params: InitParams) -> *mut GgufContext;
+}
+
+functions! {
     /// What shows a file and the table of types, in the signatures of ggml 0.25.
     Showing:
     ggml_type_name: fn(ty: c_int) -> *const c_char;
@@ -157,6 +163,22 @@ impl Release {
         Some(String::from_utf8_lossy(&version).into_owned())
     }
 
+    /// Whether the library reads a file in memory; an error from a release that cannot.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Symbol`] if the release has no such function.
+    pub fn reads_bytes(&self, bytes: &[u8], mode: Mode) -> Result<bool, Error> {
+        let buffers = Buffers::find(&self.library, &self.path)?;
+        let mut tensors: *mut GgmlContext = ptr::null_mut();
+        let params = InitParams { no_alloc: mode == Mode::Header, ctx: &raw mut tensors };
+        // SAFETY: the library reads `bytes.len()` bytes at most, which live until after the call, and keeps
+        // no pointer to them; `ctx` points to a place that the call may write and does not keep.
+        let gguf = unsafe { (buffers.gguf_init_from_buffer)(bytes.as_ptr().cast(), bytes.len(), params) };
+        let opened = Opened { opening: &self.opening, gguf, tensors, library: PhantomData };
+        Ok(!opened.gguf.is_null())
+    }
+
     /// Opens a file; `None` if the library refuses it.
     pub(super) fn open(&self, file: &Path, mode: Mode) -> Result<Option<Opened<'_>>, Error> {
         let path = c_path(file).ok_or_else(|| Error::Path { path: file.to_owned() })?;
@@ -182,8 +204,8 @@ pub(super) struct Opened<'l> {
 
 impl Drop for Opened<'_> {
     fn drop(&mut self) {
-        // SAFETY: both came from `gguf_init_from_file` and are freed once; the second may be null,
-        // which `ggml_free` takes.
+        // SAFETY: both came from a `gguf_init` and are freed once; each may be null, which `gguf_free` and
+        // `ggml_free` take.
         unsafe {
             (self.opening.gguf_free)(self.gguf);
             (self.opening.ggml_free)(self.tensors);
