@@ -167,3 +167,44 @@ fetch_model() {
     expect_sha256 "$model" "$model_sha256"
     printf 'model: %s\n' "$model"
 }
+
+cargo_fuzz_version=0.13.2
+
+# Puts cargo-fuzz into the path, and sees that there is a nightly compiler, which it needs.
+fetch_cargo_fuzz() {
+    export PATH=$cache/cargo-fuzz/bin:$PATH
+    if [[ $(cargo fuzz --version 2>/dev/null) != "cargo-fuzz $cargo_fuzz_version" ]]; then
+        cargo install --quiet --locked --root "$cache/cargo-fuzz" --version "$cargo_fuzz_version" cargo-fuzz
+    fi
+    rustup run nightly rustc --version 2>/dev/null ||
+        rustup toolchain install nightly --profile minimal --no-self-update
+    need c++ g++
+    # What is built with the same flags is built once, whether or not a fault is planted.
+    fuzz_target=$(realpath -m "${CARGO_TARGET_DIR:-target}/fuzz")
+}
+
+# fuzz_targets SECONDS: each target from its seeds. One that makes only garbage fails, like one that finds.
+fuzz_targets() {
+    local seconds=$1 seeds=$logs/fuzz-seeds target log
+    cargo run --quiet --release -p assay-fuzz --bin prepare -- --out "$seeds"
+    CARGO_TARGET_DIR=$fuzz_target cargo +nightly fuzz build --sanitizer none --no-trace-compares --features ggml
+    mkdir "$logs/artifacts"
+    for target in $(cargo fuzz list); do
+        log=$logs/fuzz-$target.log
+        printf '%s, %d s: ' "$target" "$seconds"
+        ASSAY_GGML_DIR=$ggml "$fuzz_target/x86_64-unknown-linux-gnu/release/$target" -max_total_time="$seconds" \
+            -timeout=20 -rss_limit_mb=2048 -dict=fuzz/gguf.dict -artifact_prefix="$logs/artifacts/" \
+            "$seeds/$target" >"$log" 2>&1 || {
+            tail -n 40 "$log"
+            fail "the fuzz target $target found something"
+        }
+        grep "^$target: " "$log" | tail -n 1 | tee "$logs/line"
+        grep -Eq ' [1-9][0-9]* % accepted' "$logs/line" || fail "the fuzz target $target makes only garbage"
+    done
+}
+
+# planted ARGUMENT..: hunts for faults planted in the fast reader; each has to be found.
+planted() {
+    cargo run --quiet --release -p assay-fuzz --bin planted -- \
+        --work "${CARGO_TARGET_DIR:-target}/planted" --target-dir "$fuzz_target" "$@"
+}

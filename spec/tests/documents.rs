@@ -88,3 +88,18 @@ fn a_bool_keeps_its_byte() {
         assert_eq!(back, Ok(document(&Value::Fixed(ValueType::Bool, bits))));
     }
 }
+
+#[test]
+fn bits_and_bytes_that_the_type_does_not_have_are_refused() {
+    let with = |ty: ValueType, name: &str, beside: Json| {
+        let mut json = document(&Value::Fixed(ty, 1)).to_json();
+        json["metadata"][0][name] = beside;
+        Document::from_json(&json)
+    };
+    assert!(with(ValueType::F32, "bits", json!("0x3f800000")).is_ok());
+    assert!(with(ValueType::Bool, "byte", json!(2)).is_ok());
+    for bits in ["0x2c0000000", "0x+3f80000", "0x3f8000", "3f800000", ""] {
+        assert!(with(ValueType::F32, "bits", json!(bits)).is_err(), "{bits:?}");
+    }
+    assert!(with(ValueType::Bool, "byte", json!(256)).is_err());
+}

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use assay_corpus::store::{Entry, load};
 use assay_fuzz::planted::{Fault, Table};
-use assay_fuzz::{seeds, targets};
+use assay_fuzz::{Target, seeds, targets};
 use clap::Parser;
 
 const EXAMPLES: &str = "\
@@ -32,6 +32,10 @@ struct Args {
     /// Where the faulty readers are built.
     #[arg(long, value_name = "DIR", default_value = "target/planted")]
     work: PathBuf,
+
+    /// What cargo builds into, if not into a folder of its own there.
+    #[arg(long, value_name = "DIR")]
+    target_dir: Option<PathBuf>,
 
     /// Only this fault; may be given more than once.
     #[arg(long, value_name = "ID")]
@@ -100,15 +104,17 @@ fn run(args: &Args) -> Result<usize, String> {
         return Ok(0);
     }
     let entries = load(&args.root.join("corpus")).map_err(|error| error.to_string())?;
-    let work = std::path::absolute(&args.work).map_err(|error| error.to_string())?;
-    let source = work.join("source");
-    copy_source(&args.root, &source)?;
-    control(args, &work, &source, &entries)?;
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| error.to_string());
+    let work = absolute(&args.work)?;
+    let target_dir = args.target_dir.as_ref().map_or_else(|| Ok(work.join("target")), |path| absolute(path))?;
+    let shop = Shop { source: work.join("source"), work, target_dir, seed: args.seed };
+    copy_source(&args.root, &shop.source)?;
+    shop.control(args.seconds, &entries)?;
     let mut missed = 0;
     let mut lines = Vec::new();
     for (i, fault) in chosen.iter().enumerate() {
         eprint!("{:>3}/{} {:<44} ", i + 1, chosen.len(), fault.id);
-        let hunts = hunt(args, &work, &source, fault, &entries)?;
+        let hunts = shop.hunt(args, fault, &entries)?;
         let last = hunts.last().ok_or("no target hunts")?;
         match &last.found {
             Some(found) => eprintln!("{:>6.1} s  {}  {}", last.time.as_secs_f64(), last.target, short(found)),
@@ -178,125 +184,143 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), String> {
 /// How long the reader without a fault is hunted, at most.
 const CONTROL_SECONDS: u64 = 20;
 
-/// Hunts the reader as it is: what is found in it would be found in every faulty one, too.
-fn control(args: &Args, work: &Path, source: &Path, entries: &[Entry]) -> Result<(), String> {
-    for target in targets::ALL.iter().filter(|target| HUNTERS.contains(&target.name)) {
-        build(work, source, target.name)?;
-        let folder = work.join("seeds/control").join(target.name);
-        seeds::write(target, entries, &[], &folder).map_err(|error| error.to_string())?;
-        let hunt = go(args.seconds.min(CONTROL_SECONDS), args.seed, work, target.name, &folder)?;
-        if let Some(found) = hunt.found {
-            return Err(format!("{} finds something without any fault: {found}", target.name));
-        }
-    }
-    eprintln!("without a fault nothing is found");
-    Ok(())
+/// Where faulty readers are made.
+struct Shop {
+    /// Holds everything below, and what libFuzzer writes.
+    work: PathBuf,
+    /// The copy of the source.
+    source: PathBuf,
+    /// What cargo builds into.
+    target_dir: PathBuf,
+    /// The seed of libFuzzer.
+    seed: u32,
 }
 
-/// Builds a reader with the fault and lets the targets loose on it.
-fn hunt(args: &Args, work: &Path, source: &Path, fault: &Fault, entries: &[Entry]) -> Result<Vec<Hunt>, String> {
-    let edited = fault.edited(&args.root)?;
-    for (name, text) in &edited {
-        put(&source.join(name), text.as_bytes())?;
+fn hunters() -> impl Iterator<Item = &'static Target> {
+    targets::ALL.iter().filter(|target| HUNTERS.contains(&target.name))
+}
+
+impl Shop {
+    /// Hunts the reader as it is: what is found in it would be found in every faulty one, too.
+    fn control(&self, seconds: u64, entries: &[Entry]) -> Result<(), String> {
+        for target in hunters() {
+            self.build(target.name)?;
+            let folder = self.seeds("control", target, entries, &[])?;
+            let hunt = self.go(seconds.min(CONTROL_SECONDS), target.name, &folder)?;
+            if let Some(found) = hunt.found {
+                return Err(format!("{} finds something without any fault: {found}", target.name));
+            }
+        }
+        eprintln!("without a fault nothing is found");
+        Ok(())
     }
-    let all = || {
+
+    /// Builds a reader with the fault and lets the targets loose on it.
+    fn hunt(&self, args: &Args, fault: &Fault, entries: &[Entry]) -> Result<Vec<Hunt>, String> {
+        let edited = fault.edited(&args.root)?;
+        for (name, text) in &edited {
+            put(&self.source.join(name), text.as_bytes())?;
+        }
+        let hunts = self.hunt_built(args.seconds, fault, entries);
+        for name in edited.keys() {
+            put(&self.source.join(name), &read(&args.root.join(name))?)?;
+        }
+        hunts.map_err(|error| format!("{}: {error}", fault.id))
+    }
+
+    fn hunt_built(&self, seconds: u64, fault: &Fault, entries: &[Entry]) -> Result<Vec<Hunt>, String> {
         let mut hunts: Vec<Hunt> = Vec::new();
-        for target in targets::ALL.iter().filter(|target| HUNTERS.contains(&target.name)) {
+        for target in hunters() {
             if hunts.last().is_some_and(|hunt| hunt.found.is_some()) {
                 break;
             }
-            build(work, source, target.name)?;
-            let folder = work.join("seeds").join(&fault.id).join(target.name);
-            let _ = fs::remove_dir_all(&folder);
-            seeds::write(target, entries, &fault.rules, &folder).map_err(|error| error.to_string())?;
-            pass(args.seed, work, target.name, &folder)?;
-            hunts.push(go(args.seconds, args.seed, work, target.name, &folder)?);
+            self.build(target.name)?;
+            let folder = self.seeds(&fault.id, target, entries, &fault.rules)?;
+            self.pass(target.name, &folder)?;
+            hunts.push(self.go(seconds, target.name, &folder)?);
         }
         Ok(hunts)
-    };
-    let hunts: Result<_, String> = all();
-    for name in edited.keys() {
-        put(&source.join(name), &read(&args.root.join(name))?)?;
     }
-    hunts.map_err(|error| format!("{}: {error}", fault.id))
-}
 
-fn build(work: &Path, source: &Path, target: &str) -> Result<(), String> {
-    let log = work.join("build.log");
-    let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-    let status = Command::new("cargo")
-        .args([
-            "+nightly",
-            "fuzz",
-            "build",
-            "--sanitizer",
-            "none",
-            "--no-trace-compares",
-            "--no-default-features",
-            target,
-        ])
-        .current_dir(source)
-        .env("CARGO_TARGET_DIR", work.join("target"))
-        // A rustflags variable of the caller would take the place of those of cargo-fuzz.
-        .env_remove("RUSTFLAGS")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(file)
-        .status()
-        .map_err(|error| format!("cargo fuzz: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("the faulty reader does not build: see {}", log.display())) }
-}
-
-/// Takes those seeds away that show the fault as they are: it has to be found by making another file.
-fn pass(seed: u32, work: &Path, target: &str, folder: &Path) -> Result<(), String> {
-    loop {
-        let (output, artifacts) = start(seed, work, target, folder, "-runs=0")?;
-        if output.status.success() {
-            return Ok(());
+    /// Writes the seeds of a hunt, but for the vectors of these rules.
+    fn seeds(&self, hunt: &str, target: &Target, entries: &[Entry], without: &[String]) -> Result<PathBuf, String> {
+        let folder = self.work.join("seeds").join(hunt).join(target.name);
+        let why = |error: std::io::Error| format!("{}: {error}", folder.display());
+        if folder.exists() {
+            fs::remove_dir_all(&folder).map_err(why)?;
         }
+        seeds::write(target, entries, without, &folder).map_err(why)?;
+        Ok(folder)
+    }
+
+    fn build(&self, target: &str) -> Result<(), String> {
+        let log = self.work.join("build.log");
+        let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let status = Command::new("cargo")
+            .args(["+nightly", "fuzz", "build", "--sanitizer", "none", "--no-trace-compares"])
+            .args(["--no-default-features", target])
+            .current_dir(&self.source)
+            .env("CARGO_TARGET_DIR", &self.target_dir)
+            // A rustflags variable of the caller would take the place of those of cargo-fuzz.
+            .env_remove("RUSTFLAGS")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(file)
+            .status()
+            .map_err(|error| format!("cargo fuzz: {error}"))?;
+        if status.success() { Ok(()) } else { Err(format!("the faulty reader does not build: see {}", log.display())) }
+    }
+
+    /// Takes those seeds away that show the fault as they are: it has to be found by making another file.
+    fn pass(&self, target: &str, folder: &Path) -> Result<(), String> {
+        loop {
+            let output = self.start(target, folder, "-runs=0")?;
+            if output.status.success() {
+                return Ok(());
+            }
+            let said = String::from_utf8_lossy(&output.stderr);
+            reason(&said)?;
+            let written = said.lines().find_map(|line| line.split_once("Test unit written to ").map(|(_, path)| path));
+            let shown = read(Path::new(written.ok_or("libFuzzer wrote no file")?.trim()))?;
+            let files = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+            let paths = files.filter_map(Result::ok).map(|file| file.path());
+            let same: Vec<_> = paths.filter(|path| fs::read(path).is_ok_and(|bytes| bytes == shown)).collect();
+            for path in &same {
+                fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))?;
+            }
+            if same.is_empty() {
+                // libFuzzer's own first input, which is no seed.
+                return Ok(());
+            }
+        }
+    }
+
+    /// Runs a target from its seeds, and waits for its end.
+    fn start(&self, target: &str, seeds: &Path, how_long: &str) -> Result<Output, String> {
+        let program = find_program(&self.target_dir, target)?;
+        let artifacts = self.work.join("artifacts");
+        fs::create_dir_all(&artifacts).map_err(|error| format!("{}: {error}", artifacts.display()))?;
+        Command::new(&program)
+            .arg(how_long)
+            .arg(format!("-seed={}", self.seed))
+            .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"])
+            .arg(format!("-artifact_prefix={}/", artifacts.display()))
+            .arg(seeds)
+            .env("RUST_BACKTRACE", "0")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|error| format!("{}: {error}", program.display()))
+    }
+
+    fn go(&self, seconds: u64, target: &'static str, seeds: &Path) -> Result<Hunt, String> {
+        let begun = Instant::now();
+        let output = self.start(target, seeds, &format!("-max_total_time={seconds}"))?;
+        let time = begun.elapsed();
         let said = String::from_utf8_lossy(&output.stderr);
-        reason(&said)?;
-        let written = said.lines().find_map(|line| line.split_once("Test unit written to ").map(|(_, path)| path));
-        let shown = read(Path::new(written.ok_or("libFuzzer wrote no file")?.trim()))?;
-        let files = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        let paths = files.filter_map(Result::ok).map(|file| file.path());
-        let same = paths.filter(|path| fs::read(path).is_ok_and(|bytes| bytes == shown)).collect::<Vec<_>>();
-        if same.is_empty() {
-            return Err(format!("the empty file, or none of the seeds, shows the fault: {}", reason(&said)?));
-        }
-        for path in same {
-            fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-        }
-        let _ = fs::remove_dir_all(artifacts);
+        let executed = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+        let found = if output.status.success() { None } else { Some(reason(&said)?) };
+        Ok(Hunt { target, time, files: executed.and_then(|n| n.trim().parse().ok()), found })
     }
-}
-
-/// Runs a target, and gives what it said and where its files are.
-fn start(seed: u32, work: &Path, target: &str, seeds: &Path, how_long: &str) -> Result<(Output, PathBuf), String> {
-    let program = find_program(&work.join("target"), target)?;
-    let artifacts = work.join("artifacts");
-    fs::create_dir_all(&artifacts).map_err(|error| format!("{}: {error}", artifacts.display()))?;
-    let output = Command::new(&program)
-        .arg(how_long)
-        .arg(format!("-seed={seed}"))
-        .args(["-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1"])
-        .arg(format!("-artifact_prefix={}/", artifacts.display()))
-        .arg(seeds)
-        .env("RUST_BACKTRACE", "0")
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| format!("{}: {error}", program.display()))?;
-    Ok((output, artifacts))
-}
-
-fn go(seconds: u64, seed: u32, work: &Path, target: &'static str, seeds: &Path) -> Result<Hunt, String> {
-    let begun = Instant::now();
-    let (output, _) = start(seed, work, target, seeds, &format!("-max_total_time={seconds}"))?;
-    let time = begun.elapsed();
-    let said = String::from_utf8_lossy(&output.stderr);
-    let files = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
-    let found = if output.status.success() { None } else { Some(reason(&said)?) };
-    Ok(Hunt { target, time, files, found })
 }
 
 /// The program of a target, wherever cargo put it.

@@ -208,12 +208,17 @@ fn from_array(json: &Json) -> Result<Array, String> {
 fn from_fixed(ty: ValueType, value: &Json, bits: Option<&Json>, byte: Option<&Json>) -> Result<u64, String> {
     match ty {
         ValueType::Bool => match byte {
-            Some(byte) => byte.as_u64().ok_or_else(|| format!("byte: {byte}")),
+            Some(byte) => byte.as_u64().filter(|&byte| byte < 256).ok_or_else(|| format!("byte: {byte}")),
             None => value.as_bool().map(u64::from).ok_or_else(|| format!("bool: {value}")),
         },
         ValueType::F32 | ValueType::F64 => {
             let bits = bits.and_then(Json::as_str).ok_or("a float without bits")?;
             let digits = bits.strip_prefix("0x").ok_or_else(|| format!("bits: {bits:?}"))?;
+            // As many digits as the type has; a sign, which parsing a number would take, is none.
+            let width = 2 * ty.size().unwrap_or(8);
+            if digits.len() != width || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {
+                return Err(format!("bits {bits:?}: not {width} hexadecimal digits"));
+            }
             u64::from_str_radix(digits, 16).map_err(|e| format!("bits {bits:?}: {e}"))
         }
         _ => {
