@@ -2,8 +2,8 @@
 
     check-corpus.py [RECORD..]
 
-So are the examples of the adapter protocol, the files of expectations, and the records of runs that are
-named. Schemas, names, sizes, hashes, and what follows from the expectations are worked out anew here, so that
+So are the examples of the adapter protocol, the files of expectations, what fuzzing found, and the records of
+runs that are named. Schemas, names, sizes, hashes, and what follows from the expectations are worked out anew here, so that
 a mistake of the tool that writes the corpus shows.
 """
 
@@ -165,6 +165,19 @@ def check_expectations(by_name, ids):
     return len(paths)
 
 
+def check_findings(by_name, ids):
+    """What fuzzing found: the vectors that came of it, and the reports about readers of others."""
+    found = sorted((CORPUS / "found").glob("*.json"))
+    for path in found:
+        check_schema(by_name["found.schema.json"], load(path), path)
+        if path.stem not in ids:
+            complain(path, "is no vector")
+    reported = sorted(Path("reports/findings").rglob("finding.json"))
+    for path in reported:
+        check_schema(by_name["finding.schema.json"], load(path), path)
+    return len(found), len(reported)
+
+
 def check_record(by_name, path):
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for number, line in enumerate(lines, 1):
@@ -234,7 +247,9 @@ def main():
         complain("corpus/README.md", f"the flag {flag} is explained and not used")
 
     check_protocol(by_name)
-    expectations = check_expectations(by_name, {vector["id"] for vector in vectors.values()})
+    ids = {vector["id"] for vector in vectors.values()}
+    expectations = check_expectations(by_name, ids)
+    found, reported = check_findings(by_name, ids)
     records = [Path(name) for name in sys.argv[1:]]
     for path in records:
         check_record(by_name, path)
@@ -242,6 +257,7 @@ def main():
     for problem in problems[:50]:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{len(vectors)} vectors, {len(rules)} rules, {len(used)} flags checked")
+    print(f"{found} vectors of findings, {reported} reported findings")
     print(f"{expectations} files of expectations, {len(records)} records checked, {len(problems)} problems")
     return 1 if problems else 0
 
