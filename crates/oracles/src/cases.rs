@@ -8,7 +8,7 @@ use std::fmt;
 use arbitrary::{Arbitrary, Unstructured};
 use gguf_spec::binary::{encode, spans};
 use gguf_spec::field::{Field, KvPart, TensorPart, ValuePart};
-use gguf_spec::generate::{Builder, breaking, interesting, tensor, valid};
+use gguf_spec::generate::{Builder, breaking, disturbed, interesting, tensor, valid};
 use gguf_spec::rules::{Rule, catalogue};
 use gguf_spec::syntax::{ByteOrder, Tree};
 use gguf_spec::types::TensorType;
@@ -114,7 +114,7 @@ impl Cases {
             field.copy_from_slice(&new);
         }
         for _ in 0..rng.random_range(0..4) {
-            disturb(&mut bytes, rng);
+            bytes = disturbed(&bytes, rng);
         }
         bytes
     }
@@ -229,26 +229,6 @@ fn is_number(field: &Field) -> bool {
         | Field::Gap
         | Field::Trailing
         | Field::Unread => false,
-    }
-}
-
-/// One change to some bytes.
-fn disturb(bytes: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
-    if bytes.is_empty() {
-        return;
-    }
-    let at = rng.random_range(0..bytes.len());
-    let end = rng.random_range(at..=bytes.len().min(at + 40));
-    match rng.random_range(0..5) {
-        0 => bytes[at] = rng.random(),
-        1 => bytes[at] ^= 1 << rng.random_range(0..8u32),
-        2 => bytes.truncate(at),
-        3 => drop(bytes.drain(at..end)),
-        _ => {
-            let piece = bytes[at..end].to_vec();
-            let to = rng.random_range(0..=bytes.len());
-            bytes.splice(to..to, piece);
-        }
     }
 }
 

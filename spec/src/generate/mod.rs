@@ -20,7 +20,7 @@ pub use build::{Builder, array, fixed_array, pair, scalar, string, string_array,
 pub use config::Config;
 pub use large::{Large, keeping_large, large};
 pub use minimize::minimized;
-pub use mutate::{crossed, interesting, mutated};
+pub use mutate::{crossed, disturbed, interesting, mutated};
 
 use crate::syntax::Tree;
 

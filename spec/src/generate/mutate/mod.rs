@@ -205,8 +205,10 @@ fn cut(tree: &Tree<'_>, bytes: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
     bytes.truncate(usize::try_from(end).unwrap_or(usize::MAX));
 }
 
-/// One change to some bytes.
-fn disturbed(bytes: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
+/// These bytes with one change that knows nothing of trees: a byte, a bit, an end, a piece less or twice.
+/// Of nothing, another file is made.
+#[must_use]
+pub fn disturbed(bytes: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if bytes.is_empty() {
         return fresh(rng);
