@@ -12,19 +12,20 @@ use super::mutate::recount;
 use crate::binary::{decode, encode};
 use crate::syntax::{Array, ByteOrder, Elements, RawString, Tree, Value};
 
-/// Makes a file smaller while `keeps` says that it still does what it did, in at most `tries` questions.
+/// Makes a file smaller while `keeps` says that it still does what it did, in at most `tries` questions and
+/// in time linear in their number and in the size of the file.
 ///
 /// `keeps` must answer the same when it is asked the same. The result is the file itself if `keeps` says
 /// no to everything else. Of two files of one length the one with more zero bytes is the smaller one.
 #[must_use]
 pub fn minimized(bytes: &[u8], tries: usize, keeps: &mut dyn FnMut(&[u8]) -> bool) -> Vec<u8> {
-    let mut search = Search { best: bytes.to_vec(), left: tries, keeps };
+    let mut search = Search { best: bytes.to_vec(), left: tries, edits: tries.saturating_mul(EDITS_PER_TRY), keeps };
     loop {
         let before = search.best.clone();
         search.drop_entries();
         search.shorten();
         search.renumber();
-        if search.best == before || search.left == 0 {
+        if search.best == before || search.left == 0 || search.edits == 0 {
             break;
         }
     }
@@ -32,9 +33,14 @@ pub fn minimized(bytes: &[u8], tries: usize, keeps: &mut dyn FnMut(&[u8]) -> boo
     search.best
 }
 
+/// Edits for each question, at most: most edits make nothing smaller and ask nothing.
+const EDITS_PER_TRY: usize = 8;
+
 struct Search<'k> {
     best: Vec<u8>,
+    /// Questions that may still be asked, and edits that may still be made.
     left: usize,
+    edits: usize,
     keeps: &'k mut dyn FnMut(&[u8]) -> bool,
 }
 
@@ -64,6 +70,11 @@ impl Search<'_> {
     /// Tries an edit of the best file: with everything made true afterwards, with counts and layout but
     /// for what was wrong before, with counts and the padding before the data, with counts alone, as it is.
     fn edit(&mut self, edit: &dyn Fn(&mut Tree<'static>)) -> bool {
+        // Making candidates takes time even where none is smaller: edits are bounded, too.
+        if self.left == 0 || self.edits == 0 {
+            return false;
+        }
+        self.edits -= 1;
         let Some(before) = self.tree() else { return false };
         let mut after = before.clone();
         edit(&mut after);
@@ -101,7 +112,7 @@ impl Search<'_> {
         self.drop_some(&|tree| tree.rest.len(), &|tree, i, n| drop(tree.rest.to_mut().drain(i..i + n)));
         self.drop_some(&|tree| tree.padding.len(), &|tree, i, n| drop(tree.padding.drain(i..i + n)));
         let mut i = 0;
-        while self.tree().is_some_and(|tree| i < tree.metadata.len()) {
+        while self.left > 0 && self.edits > 0 && self.tree().is_some_and(|tree| i < tree.metadata.len()) {
             self.drop_some(&|tree| elements_len(tree, i), &|tree, at, n| drop_elements(tree, i, at, n));
             self.edit(&|tree| unnest(tree, i));
             i += 1;
@@ -112,9 +123,9 @@ impl Search<'_> {
     fn drop_some(&mut self, len: &dyn Fn(&Tree<'static>) -> usize, remove: &dyn Fn(&mut Tree<'static>, usize, usize)) {
         let Some(mut now) = self.tree().map(|tree| len(&tree)) else { return };
         let mut size = now;
-        while size > 0 && self.left > 0 {
+        while size > 0 && self.left > 0 && self.edits > 0 {
             let mut end = now;
-            while end >= size && self.left > 0 {
+            while end >= size && self.left > 0 && self.edits > 0 {
                 let start = end - size;
                 if self.edit(&|tree| {
                     if start + size <= len(tree) {
@@ -132,6 +143,9 @@ impl Search<'_> {
     /// Makes strings shorter.
     fn shorten(&mut self) {
         for i in 0..self.tree().map_or(0, |tree| strings(&mut tree.clone()).len()) {
+            if self.left == 0 || self.edits == 0 {
+                return;
+            }
             self.drop_some(
                 &|tree| strings(&mut tree.clone()).get(i).map_or(0, |string| string.bytes.len()),
                 &|tree, at, n| {
@@ -147,6 +161,9 @@ impl Search<'_> {
     fn renumber(&mut self) {
         let count = |tree: &Tree<'static>| numbers(&mut tree.clone(), &mut |_, _| {});
         for i in 0..self.tree().map_or(0, |tree| count(&tree)) {
+            if self.left == 0 || self.edits == 0 {
+                return;
+            }
             let Some(mut tree) = self.tree() else { return };
             let mut old = 0;
             numbers(&mut tree, &mut |j, n| {
@@ -210,26 +227,41 @@ fn follow(before: &Tree<'static>, after: &mut Tree<'static>) {
     if before.tensor_count == before.tensors.len() as u64 {
         after.tensor_count = right.tensor_count;
     }
+    // Entries were dropped or changed in place: what is the same comes in the same order.
+    let mut old = before.metadata.iter();
     for (pair, right) in after.metadata.iter_mut().zip(right.metadata) {
         // A length that is not true is the point of a file; such an entry stands in the file unchanged.
-        if !before.metadata.contains(pair) {
+        if !comes(&mut old, pair) {
             pair.key.len = right.key.len;
             pair.value = right.value;
         }
     }
+    let mut old = before.tensors.iter();
     for (tensor, right) in after.tensors.iter_mut().zip(right.tensors) {
-        if !before.tensors.contains(tensor) {
+        if !comes(&mut old, tensor) {
             tensor.name.len = right.name.len;
         }
     }
 }
 
+/// Whether an entry comes in the rest of a list, which then goes on behind it.
+fn comes<T: PartialEq>(rest: &mut std::slice::Iter<'_, T>, wanted: &T) -> bool {
+    let mut ahead = rest.clone();
+    let found = ahead.any(|entry| entry == wanted);
+    if found {
+        *rest = ahead;
+    }
+    found
+}
+
 /// Moves the tensors of a file whose layout is right by as much as those of the file it was made from are
 /// away from where they should be; so much longer or shorter is its data, too.
 fn keep_distances(before: &Tree<'static>, right: &Tree<'static>, after: &mut Tree<'static>) {
+    let mut rest = before.tensors.iter().zip(&right.tensors);
     for tensor in &mut after.tensors {
-        let old = before.tensors.iter().zip(&right.tensors).find(|(old, _)| old.name == tensor.name);
-        if let Some((old, right)) = old {
+        let mut ahead = rest.clone();
+        if let Some((old, right)) = ahead.find(|(old, _)| old.name == tensor.name) {
+            rest = ahead;
             tensor.offset = tensor.offset.wrapping_add(old.offset.wrapping_sub(right.offset));
         }
     }
