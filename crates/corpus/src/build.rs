@@ -292,9 +292,12 @@ pub fn write(root: &Path) -> Result<Report, BuildError> {
     }
     report.bytes = files.values().map(|bytes| bytes.len() as u64).sum();
     report.removed = remove_others(&corpus.join("vectors"), &files)?;
-    files.insert(corpus.join("index.json"), json(&index(&list)));
-    files.insert(root.join("spec").join("SPEC.md"), pages::specification(&list).into_bytes());
-    for (path, bytes) in &files {
+    // What lists the vectors comes last: an index never names one that is not there.
+    let last = [
+        (root.join("spec").join("SPEC.md"), pages::specification(&list).into_bytes()),
+        (corpus.join("index.json"), json(&index(&list))),
+    ];
+    for (path, bytes) in files.iter().chain(last.iter().map(|(path, bytes)| (path, bytes))) {
         report.written += usize::from(write_if_changed(path, bytes)?);
     }
     Ok(report)

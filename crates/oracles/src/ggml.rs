@@ -14,22 +14,27 @@ use crate::{Holds, difference};
 pub struct Known {
     /// What is different, as a sentence.
     pub says: &'static str,
-    /// Whether it explains what was seen of a file.
-    explains: fn(&Judgement, Profile) -> bool,
+    /// Whether it explains that the library did this with a file.
+    explains: fn(&Judgement, Profile, Outcome) -> bool,
 }
 
 /// The recorded list: what is on it is no finding.
 pub const KNOWN: &[Known] = &[Known {
-    says: "Whether there is memory for data of nearly 4 GiB depends on what else the process holds.",
+    says: "Whether there is memory for data of nearly 4 GiB depends on what else the process holds: it aborts or not.",
     explains: near_the_address_space,
 }];
 
 /// Data whose size is within this many bytes of the address space may be refused or not.
 const MARGIN: u64 = 1 << 30;
 
-fn near_the_address_space(judgement: &Judgement, profile: Profile) -> bool {
+fn near_the_address_space(judgement: &Judgement, profile: Profile, outcome: Outcome) -> bool {
+    // An abort where a refusal is expected, for data that is not there, or the other way round.
+    let expected = judgement.verdict(profile).outcome;
+    let memory = [(Outcome::Abort, Outcome::Refuse), (Outcome::Refuse, Outcome::Abort)].contains(&(expected, outcome));
     let near = |size: u128| size.abs_diff(u128::from(GGML_ADDRESS_SPACE)) <= u128::from(MARGIN);
-    profile == Profile::GgmlData && judgement.document_for(profile).is_some_and(|document| near(declared(document)))
+    profile == Profile::GgmlData
+        && memory
+        && judgement.document_for(profile).is_some_and(|document| near(declared(document)))
 }
 
 /// How many bytes the tensors of a document declare, as far as their types tell.
@@ -49,7 +54,11 @@ fn declared(document: &Document) -> u128 {
 /// What differs, unless it is on the recorded list.
 pub fn agrees(judgement: &Judgement, profile: Profile, outcome: Outcome, document: Option<&Document>) -> Holds {
     let found = differs(judgement, profile, outcome, document);
-    if found.is_err() && KNOWN.iter().any(|known| (known.explains)(judgement, profile)) { Ok(()) } else { found }
+    if found.is_err() && KNOWN.iter().any(|known| (known.explains)(judgement, profile, outcome)) {
+        Ok(())
+    } else {
+        found
+    }
 }
 
 fn differs(judgement: &Judgement, profile: Profile, outcome: Outcome, document: Option<&Document>) -> Holds {

@@ -8,7 +8,7 @@ use assay_corpus::build::{self, BuildError, WITHDRAWN, entry_of};
 use assay_corpus::define::found::{self, Found};
 use assay_corpus::store::{Entry, load};
 use assay_harness::adapter::verdict::Verdict;
-use assay_harness::campaign::finding::{FILE, Finding};
+use assay_harness::campaign::finding::{FILE, Finding, JSON};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -110,9 +110,14 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let report = match write(&path, &text).and_then(|()| build::write(&args.root)) {
         Ok(report) => report,
         Err(error) => {
-            // Whether it is there or not, what is told is why it cannot be a vector.
-            let _ = fs::remove_file(&path);
             let refusal = matches!(error, BuildError::Definitions(_));
+            if refusal || matches!(error, BuildError::Form { .. }) {
+                // Nothing was written yet. Whether it is there or not, what is told is why it cannot be a vector.
+                let _ = fs::remove_file(&path);
+            } else {
+                let why = "is defined; once that is mended, `assay corpus build` writes what is missing";
+                return Err(Failure::Unreadable(format!("{error}\n{} {why}", safe(&args.id))));
+            }
             if refusal && args.json {
                 write_json(ui.out(), &error_json(&error.to_string()))?;
             }
@@ -163,17 +168,26 @@ fn source(args: &Args) -> Result<Source, Failure> {
         return Ok(Source { file: path.join(FILE), finding: Some(finding) });
     }
     if path.exists() {
-        return Ok(Source { file: path, finding: None });
+        // The file of a finding is promoted as one, whoever names it.
+        let folder = path.parent().filter(|folder| folder.join(JSON).exists() && path.ends_with(FILE));
+        let finding = folder.map(Finding::load).transpose().map_err(Failure::Unreadable)?;
+        return Ok(Source { file: path, finding });
     }
     let findings = safe_path(&args.findings);
     let why = format!("is not there, nor is it below {findings}: name the directory, or --findings DIR");
     Err(Failure::Unreadable(format!("{}: {why}", safe_path(&args.finding))))
 }
 
+/// Characters of the longest id, which is also the name of files.
+const LONGEST_ID: usize = 64;
+
 fn check_id(id: &str, vectors: &[Entry], corpus: &Path) -> Result<(), Failure> {
     let refused = |why: &str| Err(Failure::Usage(format!("{}: {why}", safe(id))));
     if id.is_empty() || !id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-') {
         return refused("an id is made of lower-case letters, digits and hyphens");
+    }
+    if !id.starts_with(|c: char| c.is_ascii_lowercase()) || id.len() > LONGEST_ID {
+        return refused("an id starts with a letter and has at most 64 characters");
     }
     if WITHDRAWN.contains(&id) {
         return refused("the id was withdrawn; ids are permanent: choose another one");
@@ -191,12 +205,16 @@ fn may_be_shipped(args: &Args, file: &Path, finding: Option<&Finding>) -> Option
     }
     let what = match finding {
         Some(finding) => {
-            let ends =
-                matches!(finding.signature.verdict(), Some(Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory));
-            if !ends {
-                return None;
-            }
-            format!("{} of {}", finding.signature.verdict, safe(&finding.signature.adapter))
+            // Of several readers, one may be refused the file wrongly while it ends another. A verdict that
+            // nobody knows may be anything.
+            let asked = finding.answers.iter().map(|answer| (answer.verdict.as_str(), &answer.adapter));
+            let mut all = [(finding.signature.verdict.as_str(), &finding.signature.adapter)].into_iter().chain(asked);
+            let ends = |verdict: &str| {
+                let known = Verdict::from_name(verdict);
+                known.is_none_or(|v| matches!(v, Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory))
+            };
+            let (verdict, adapter) = all.find(|(verdict, _)| ends(verdict))?;
+            format!("{} of {}", safe(verdict), safe(adapter))
         }
         None => {
             // So fuzzers name what they leave behind.
