@@ -170,16 +170,17 @@ fn groups(campaign: &Campaign, directory: &Path, out: &mut dyn Write) -> io::Res
 
 fn one(group: &Group, files: u64, directory: &Path, out: &mut dyn Write) -> io::Result<()> {
     let signature = &group.signature;
-    let start = format!("{} {}: ", signature.verdict, signature.adapter);
+    let start = format!("{} {}: ", safe(&signature.verdict), safe(&signature.adapter));
     let mut what = signature.rules.join(", ");
     if !signature.detail.is_empty() {
         what = if what.is_empty() { signature.detail.clone() } else { format!("{what}: {}", signature.detail) };
     }
     writeln!(
         out,
-        "\n{ERROR}{}{ERROR:#} {ID}{}{ID:#}: {}",
+        "\n{ERROR}{}{ERROR:#} {ID}{}{ID:#}{}{}",
         safe(&signature.verdict),
         safe(&signature.adapter),
+        if what.is_empty() { "" } else { ": " },
         folded(&safe(&what), start.len().min(WIDTH / 2), WIDTH)
     )?;
     let place = match &group.directory {

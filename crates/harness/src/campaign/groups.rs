@@ -1,5 +1,7 @@
 //! Failures, grouped by their signatures: those that wait to be confirmed, and those that were.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::make::How;
@@ -65,6 +67,9 @@ pub(crate) struct Waiting {
 pub(crate) struct Groups {
     groups: Vec<Group>,
     seen: Vec<Seen>,
+    /// How often a failure of each reader was settled.
+    #[serde(default)]
+    turns: BTreeMap<String, u64>,
 }
 
 /// More signatures of one reader with one verdict are not told apart.
@@ -100,8 +105,8 @@ impl Groups {
         new
     }
 
-    /// The next that is to be confirmed, by its place: crashes first, and last what takes all the time or
-    /// memory that there is.
+    /// The next that is to be confirmed, by its place: one of the reader that had the fewest turns; of those,
+    /// crashes first, and last what takes all the time or memory that there is.
     pub(crate) fn next(&self, asked: impl Fn(&str) -> bool) -> Option<(usize, Signature, Waiting)> {
         let waiting = self.seen.iter().enumerate().filter_map(|(i, seen)| match &seen.fate {
             Fate::Waits(waiting) if asked(&seen.signature.adapter) => {
@@ -111,8 +116,14 @@ impl Groups {
         });
         waiting.min_by_key(|(i, signature, _)| {
             let slow = matches!(signature.verdict(), Some(Verdict::Hang | Verdict::OutOfMemory));
-            (slow, rank(signature), *i)
+            (self.turns.get(&signature.adapter).copied().unwrap_or_default(), slow, rank(signature), *i)
         })
+    }
+
+    /// Counts a turn of a reader.
+    pub(crate) fn turn(&mut self, adapter: &str) {
+        let turns = self.turns.entry(adapter.to_owned()).or_default();
+        *turns = turns.saturating_add(1);
     }
 
     /// A group that shows what this signature stands for, found since it began to wait.

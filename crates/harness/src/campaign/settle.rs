@@ -30,6 +30,8 @@ impl Campaign {
             self.state.groups.belongs(at, group);
             return Ok(true);
         }
+        // One that fails in many ways does not keep others waiting.
+        self.state.groups.turn(&signature.adapter);
         let Some(who) = self.readers.iter().position(|reader| reader.name() == signature.adapter) else {
             return Ok(false);
         };
