@@ -52,6 +52,15 @@ impl Complaint {
         String::from_utf8_lossy(text.make_contiguous()).into_owned()
     }
 
+    /// The last bytes as they came, at most so many; they can be looked at after the process has ended.
+    pub(super) fn end(&self, most: usize) -> impl FnOnce() -> Vec<u8> + use<> {
+        let text = Arc::clone(&self.text);
+        move || {
+            let text = text.lock().unwrap_or_else(PoisonError::into_inner);
+            text.iter().skip(text.len().saturating_sub(most)).copied().collect()
+        }
+    }
+
     /// All of it, of a process that has ended.
     pub(super) fn complete(&self) -> String {
         let _ = self.closed.recv_timeout(LAST_WORDS);

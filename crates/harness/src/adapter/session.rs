@@ -164,6 +164,12 @@ impl Session {
         }
     }
 
+    /// Tells, also after the session is over, the end of what it wrote to its standard error about the last
+    /// file: at most so many bytes.
+    pub(crate) fn complaint(&self, most: usize) -> impl FnOnce() -> Vec<u8> + use<> {
+        self.stderr.end(most)
+    }
+
     /// A line that is not the answer to the request: it may be one more in answer to the request before.
     fn misread(&mut self, line: &[u8], how: String, used: Used) -> Failure {
         if self.seq > 1 && seq_of(line) == Some(self.seq - 1) {
@@ -208,8 +214,11 @@ impl Session {
         if !matches!(request, Request::Start) {
             self.seq += 1;
             self.nothing_more()?;
-            // What it says while it starts, it may say before it is asked.
-            self.stderr.forget();
+            // What it says while it starts, it may say before it is asked; what it says of a file is not forgotten
+            // before the next one.
+            if !matches!(request, Request::Stop) {
+                self.stderr.forget();
+            }
         }
         self.running.forget_peak();
         let before = self.running.usage(self.in_company).cpu;

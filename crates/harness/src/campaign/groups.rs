@@ -14,6 +14,9 @@ use crate::adapter::verdict::Verdict;
 pub struct Group {
     /// What makes them one; that of the reproducer.
     pub signature: Signature,
+    /// What the reader said of the reproducer, or how it ended; nothing if it said nothing.
+    #[serde(default)]
+    pub message: String,
     /// The directory of the reproducer; `None` if there was no room for it.
     pub directory: Option<String>,
     /// The number of the first file that showed it.
@@ -22,6 +25,9 @@ pub struct Group {
     pub size_before: u64,
     /// How large the reproducer is, in bytes.
     pub size: u64,
+    /// Whether there was no time, or no question, left to make it smaller.
+    #[serde(default)]
+    pub unfinished: bool,
 }
 
 /// A signature that was seen, and what became of it.
@@ -195,6 +201,10 @@ fn rank(signature: &Signature) -> usize {
         Verdict::FalseReject,
         Verdict::ProtocolError,
     ];
+    // That may be no fault at all.
+    if signature.is_mixture() {
+        return ORDER.len() + 1;
+    }
     ORDER.iter().position(|verdict| Some(*verdict) == signature.verdict()).unwrap_or(ORDER.len())
 }
 
@@ -216,7 +226,15 @@ mod tests {
     }
 
     fn group(signature: Signature) -> Group {
-        Group { signature, directory: None, first: 0, size_before: 2, size: 1 }
+        Group {
+            signature,
+            message: String::new(),
+            directory: None,
+            first: 0,
+            size_before: 2,
+            size: 1,
+            unfinished: false,
+        }
     }
 
     #[test]

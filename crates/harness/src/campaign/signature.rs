@@ -71,6 +71,11 @@ impl Signature {
         Verdict::from_name(&self.verdict)
     }
 
+    /// Whether no two profiles have a reason in common to refuse the file.
+    pub(crate) fn is_mixture(&self) -> bool {
+        self.detail == MIXTURE
+    }
+
     /// Whether a process did not survive the file, or did not behave.
     pub(crate) fn is_of_a_process(&self) -> bool {
         let verdict = self.verdict();
