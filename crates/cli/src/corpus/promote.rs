@@ -39,7 +39,7 @@ pub(super) struct Args {
 
     /// The id of the vector, which is permanent: it says what the file is.
     #[arg(long, value_name = "ID")]
-    id: String,
+    id: Option<String>,
 
     /// The one thing the vector is for, as a sentence [default: the rules that it breaks].
     #[arg(long, value_name = "TEXT")]
@@ -79,7 +79,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let corpus = args.root.join("corpus");
+    let corpus = if args.root == Path::new(".") { PathBuf::from("corpus") } else { args.root.join("corpus") };
     if !corpus.join("README.md").is_file() {
         let root = safe_path(&args.root);
         let why = "there is no corpus/README.md, so this is not the root of the repository; name it with --root DIR";
@@ -88,16 +88,25 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let Source { file, finding } = source(args)?;
     let bytes =
         fs::read(&file).map_err(|e| Failure::Unreadable(format!("{}: cannot be read: {e}", safe_path(&file))))?;
-    let new = entry_of(&args.id, bytes, file.clone());
+    let new = entry_of(args.id.as_deref().unwrap_or_default(), bytes, file.clone());
     if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != new.vector.sha256) {
         let stated = &finding.sha256;
         let why = format!("{}: is not the file of the finding, whose SHA-256 is {stated}", safe_path(&file));
         return Err(Failure::Unreadable(why));
     }
     let vectors = load(&corpus)?;
-    check_id(&args.id, &vectors, &corpus)?;
-    let refused = may_be_shipped(args, &file, finding.as_ref()).or_else(|| known(args, &new, &vectors));
-    if let Some(why) = refused {
+    if let Some(id) = &args.id {
+        check_id(id, &vectors, &corpus)?;
+    }
+    // All at once: who is told of one at a time types the line as often.
+    let refused: Vec<String> =
+        may_be_shipped(args, &file, finding.as_ref()).into_iter().chain(known(args, &new, &vectors)).collect();
+    let Some(id) = &args.id else {
+        let missing = "--id ID is missing: a permanent name that says what the file is".to_owned();
+        return Err(Failure::Usage([vec![missing], refused].concat().join("; and ")));
+    };
+    if !refused.is_empty() {
+        let why = refused.join("; and ");
         if args.json {
             write_json(ui.out(), &error_json(&why))?;
         }
@@ -105,8 +114,8 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Findings);
     }
 
-    let path = found::path(&corpus, &args.id);
-    let text = found::text(&definition(args, &new, finding.as_ref()));
+    let path = found::path(&corpus, id);
+    let text = found::text(&definition(args, id, &new, finding.as_ref()));
     let report = match write(&path, &text).and_then(|()| build::write(&args.root)) {
         Ok(report) => report,
         Err(error) => {
@@ -128,10 +137,10 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
             return Err(Failure::Unreadable(error.to_string()));
         }
     };
-    let vector = corpus.join("vectors").join(found::GROUP).join(format!("{}.gguf", args.id));
+    let vector = corpus.join("vectors").join(found::GROUP).join(format!("{id}.gguf"));
     if args.json {
         let object = json!({
-            "id": args.id, "definition": path_json(&path), "vector": path_json(&vector), "class": new.vector.class,
+            "id": id, "definition": path_json(&path), "vector": path_json(&vector), "class": new.vector.class,
             "breaks": new.vector.rules.breaks, "size": new.vector.size, "vectors": report.vectors,
         });
         write_json(ui.out(), &object)?;
@@ -142,8 +151,7 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let rules = if rules.is_empty() { "no rule".to_owned() } else { rules };
     writeln!(
         out,
-        "{ID}{}{ID:#} is a vector: {}, {}, breaks {rules}",
-        args.id,
+        "{ID}{id}{ID:#} is a vector: {}, {}, breaks {rules}",
         new.vector.class,
         count(new.vector.size, "byte")
     )?;
@@ -256,7 +264,7 @@ fn known(args: &Args, new: &Entry, vectors: &[Entry]) -> Option<String> {
     Some(format!("{what}, and so it is with {others}: --force promotes it all the same, for a --purpose of its own"))
 }
 
-fn definition(args: &Args, new: &Entry, finding: Option<&Finding>) -> Found {
+fn definition(args: &Args, id: &str, new: &Entry, finding: Option<&Finding>) -> Found {
     let breaks = &new.vector.rules.breaks;
     let purpose = args.purpose.clone().unwrap_or_else(|| match breaks.as_slice() {
         [] => "A right file that generated input brought up: some reader failed on it.".to_owned(),
@@ -268,7 +276,7 @@ fn definition(args: &Args, new: &Entry, finding: Option<&Finding>) -> Found {
         None => "a fuzz target of this project".to_owned(),
     });
     Found {
-        id: args.id.clone(),
+        id: id.to_owned(),
         purpose,
         breaks: breaks.clone(),
         flags: args.flag.clone(),

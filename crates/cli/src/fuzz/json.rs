@@ -22,8 +22,8 @@ pub(super) fn summary(campaign: &Campaign, directory: &Path, exit: Exit) -> Json
     let groups = groups.iter().map(|(group, files)| {
         let place = group.directory.as_ref().map(|name| path_json(&directory.join(name)));
         json!({
-            "signature": group.signature, "files": files, "first": group.first, "directory": place,
-            "size": group.size, "size_before": group.size_before,
+            "signature": group.signature, "message": group.message, "files": files, "first": group.first, "directory": place,
+            "size": group.size, "size_before": group.size_before, "unfinished": group.unfinished,
         })
     });
     let pairs = campaign.pairs();

@@ -43,7 +43,8 @@ pub struct Args {
     #[arg(long, value_name = "COMMAND", required = true)]
     pub adapter: Vec<String>,
 
-    /// Make files for so long [default: 60, unless --count is given].
+    /// Make files for so long; to make findings small may take up to a quarter more, and 5 seconds at the
+    /// least [default: 60, unless --count is given].
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub seconds: Option<f64>,
 
@@ -79,7 +80,7 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, value_parser = bytes)]
     pub max_disk: u64,
 
-    /// Questions to a reader while one finding is made small.
+    /// Questions to a reader while one finding is made small; 0 leaves findings as they are.
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = whole)]
     pub tries: u64,
 
@@ -118,6 +119,9 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
 /// Starts every adapter.
 fn readers(args: &Args) -> Result<Vec<Reader>, Failure> {
+    if args.jobs == Some(0) {
+        return Err(Failure::Usage("--jobs 0 starts no process to ask: give 1 or more".to_owned()));
+    }
     let programs = args.adapter.iter().map(|text| Program::parse(text)).collect::<Result<Vec<_>, _>>();
     let programs = programs.map_err(Failure::Usage)?;
     let limits = limits(args);

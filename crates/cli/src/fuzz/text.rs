@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use assay_corpus::store::Entry;
-use assay_harness::adapter::verdict::VERDICTS;
+use assay_harness::adapter::verdict::{VERDICTS, Verdict};
 use assay_harness::campaign::{Campaign, Group};
 use gguf_spec::rules::catalogue;
 
@@ -82,7 +82,14 @@ pub(super) fn summary(campaign: &Campaign, directory: &Path, out: &mut dyn Write
         writeln!(out, "{WARNING}not confirmed{WARNING:#}: {} {what}", count(waiting, "failure"))?;
     }
     let found = campaign.groups().len();
-    let style = if found + waiting == 0 { GOOD } else { ERROR };
+    let mut aside = 0;
+    for reader in campaign.readers() {
+        if let Some(why) = reader.aside() {
+            aside += 1;
+            writeln!(out, "{WARNING}put aside{WARNING:#}: {}: {}", safe(reader.name()), safe(why))?;
+        }
+    }
+    let style = if found + waiting + aside == 0 { GOOD } else { ERROR };
     let seconds = campaign.seconds();
     let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     let each = Duration::try_from_secs_f64(seconds / as_float(campaign.made().max(1))).unwrap_or_default();
@@ -90,7 +97,11 @@ pub(super) fn summary(campaign: &Campaign, directory: &Path, out: &mut dyn Write
         out,
         "{BOLD}{}{BOLD:#}: {style}{}{style:#}; {} of {} rules broken, {}, {} in the pool; {}, {} a file",
         count(campaign.made(), "file"),
-        if found == 0 { "no failure".to_owned() } else { format!("{} of failures", count(found, "group")) },
+        match (found, aside) {
+            (0, 0) => "no failure".to_owned(),
+            (0, aside) => format!("nothing confirmed, {} put aside", count(aside, "reader")),
+            _ => format!("{} of failures", count(found, "group")),
+        },
         campaign.coverage().rules.len(),
         catalogue().len(),
         count(campaign.coverage().len(), "combination"),
@@ -170,16 +181,24 @@ fn groups(campaign: &Campaign, directory: &Path, out: &mut dyn Write) -> io::Res
 
 fn one(group: &Group, files: u64, directory: &Path, out: &mut dyn Write) -> io::Result<()> {
     let signature = &group.signature;
-    let start = format!("{} {}: ", signature.verdict, signature.adapter);
+    let start = format!("{} {}: ", safe(&signature.verdict), safe(&signature.adapter));
     let mut what = signature.rules.join(", ");
-    if !signature.detail.is_empty() {
-        what = if what.is_empty() { signature.detail.clone() } else { format!("{what}: {}", signature.detail) };
+    // What it said of the reproducer is more to people than its shape; what it says where it accepts is nothing.
+    let said = match signature.verdict() {
+        Some(Verdict::FalseAccept) if signature.detail.is_empty() => &signature.detail,
+        None => &signature.detail,
+        Some(_) if group.message.is_empty() => &signature.detail,
+        Some(_) => &group.message,
+    };
+    if !said.is_empty() {
+        what = if what.is_empty() { said.clone() } else { format!("{what}: {said}") };
     }
     writeln!(
         out,
-        "\n{ERROR}{}{ERROR:#} {ID}{}{ID:#}: {}",
+        "\n{ERROR}{}{ERROR:#} {ID}{}{ID:#}{}{}",
         safe(&signature.verdict),
         safe(&signature.adapter),
+        if what.is_empty() { "" } else { ": " },
         folded(&safe(&what), start.len().min(WIDTH / 2), WIDTH)
     )?;
     let place = match &group.directory {
@@ -188,10 +207,11 @@ fn one(group: &Group, files: u64, directory: &Path, out: &mut dyn Write) -> io::
     };
     writeln!(
         out,
-        "  {DIM}{}, {} made from {}; {place}{DIM:#}",
+        "  {DIM}{}, {} made from {}{}; {place}{DIM:#}",
         count(files, "file"),
         count(group.size, "byte"),
-        group.size_before
+        group.size_before,
+        if group.unfinished { ", not made small yet" } else { "" }
     )
 }
 

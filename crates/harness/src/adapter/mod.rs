@@ -13,6 +13,7 @@
 
 pub(crate) mod again;
 pub mod compare;
+mod complaint;
 pub mod judge;
 pub mod message;
 pub mod omit;

@@ -50,7 +50,8 @@ impl Program {
     pub fn command(&self) -> Command {
         let (program, arguments) = self.words.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let mut command = Command::new(program);
-        command.args(arguments);
+        // With a backtrace the end of what a program says is not what went wrong.
+        command.args(arguments).env("RUST_BACKTRACE", "0");
         command
     }
 

@@ -1,21 +1,20 @@
 //! One process of an adapter, under limits: a request goes in, an answer comes out, or it is told how that
 //! failed.
 
-use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::process::ChildStdin;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
 
+use super::complaint::{Complaint, telling};
 use super::judge::Behaviour;
 use super::message::{Request, Started, is_object, read_answer, read_started, read_stopped, seq_of, start_of};
 use super::program::Program;
 use super::verdict::Verdict;
-use crate::sandbox::{self, Ending, Running, last_lines};
+use crate::sandbox::{self, Ending, Running};
 
 /// What an adapter may use.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +110,7 @@ const LOOK_FOR_ORPHANS: Duration = Duration::from_secs(1);
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// How long the output of a process that has ended may take to come.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Session {
     /// Starts a process and asks it who it is.
@@ -165,6 +164,12 @@ impl Session {
         }
     }
 
+    /// Tells, also after the session is over, the end of what it wrote to its standard error about the last
+    /// file: at most so many bytes.
+    pub(crate) fn complaint(&self, most: usize) -> impl FnOnce() -> Vec<u8> + use<> {
+        self.stderr.end(most)
+    }
+
     /// A line that is not the answer to the request: it may be one more in answer to the request before.
     fn misread(&mut self, line: &[u8], how: String, used: Used) -> Failure {
         if self.seq > 1 && seq_of(line) == Some(self.seq - 1) {
@@ -209,8 +214,11 @@ impl Session {
         if !matches!(request, Request::Start) {
             self.seq += 1;
             self.nothing_more()?;
-            // What it says while it starts, it may say before it is asked.
-            self.stderr.forget();
+            // What it says while it starts, it may say before it is asked; what it says of a file is not forgotten
+            // before the next one.
+            if !matches!(request, Request::Stop) {
+                self.stderr.forget();
+            }
         }
         self.running.forget_peak();
         let before = self.running.usage(self.in_company).cpu;
@@ -388,7 +396,7 @@ impl Session {
 
     /// What was said, with the end of what the process complained about.
     fn with_complaint(&self, what: String) -> String {
-        match last_lines(&self.stderr.text()) {
+        match telling(&self.stderr.text()) {
             complaint if complaint.is_empty() => what,
             complaint => format!("{what}: {complaint}"),
         }
@@ -433,55 +441,6 @@ fn pieces(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
         }
     });
     receiver
-}
-
-/// The end of what a process writes to its standard error.
-#[derive(Debug)]
-struct Complaint {
-    text: Arc<Mutex<VecDeque<u8>>>,
-    closed: Receiver<()>,
-}
-
-impl Complaint {
-    fn listen(mut pipe: impl Read + Send + 'static, most: usize) -> Self {
-        let text = Arc::new(Mutex::new(VecDeque::new()));
-        let (sender, closed) = mpsc::channel();
-        let shared = Arc::clone(&text);
-        thread::spawn(move || {
-            let mut piece = vec![0; 1 << 14];
-            loop {
-                match pipe.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(n) => {
-                        let mut text = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                        text.extend(&piece[..n]);
-                        let excess = text.len().saturating_sub(most);
-                        text.drain(..excess);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-            // Nobody listens any more if the session is over.
-            let _ = sender.send(());
-        });
-        Self { text, closed }
-    }
-
-    fn forget(&self) {
-        self.text.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    fn text(&self) -> String {
-        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(text.make_contiguous()).into_owned()
-    }
-
-    /// All of it, of a process that has ended.
-    fn complete(&self) -> String {
-        let _ = self.closed.recv_timeout(LAST_WORDS);
-        self.text()
-    }
 }
 
 /// The words with which runtimes tell that memory was refused to them, in lower case.
@@ -549,13 +508,5 @@ mod tests {
         for words in OUT_OF_MEMORY_WORDS {
             assert!(page.contains(&format!("`{words}`")), "docs/adapter-protocol.md lacks {words}");
         }
-    }
-
-    #[test]
-    fn a_complaint_ends_with_its_last_lines() {
-        assert_eq!(last_lines("a\n\nb\nc \n d\n"), "b / c / d");
-        assert_eq!(last_lines("\n"), "");
-        let complaint = Complaint::listen(&b"0123456789"[..], 4);
-        assert_eq!(complaint.complete(), "6789");
     }
 }

@@ -1,7 +1,8 @@
 //! A reproducer: a directory that somebody who has never heard of the campaign can work with.
 //!
 //! `file.gguf` is the file, `finding.json` everything that is known of it, `annotated.hex` its bytes with the
-//! fields they belong to, `README.md` what happens and how to see it again.
+//! fields they belong to, `README.md` what happens and how to see it again; `stderr.txt`, if there is something to
+//! keep, is the end of what the reader wrote to its standard error, as it came.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,6 +18,7 @@ use serde_json::Value as Json;
 use super::make::How;
 use super::reader::{Asked, Reader};
 use super::signature::Signature;
+use crate::adapter::verdict::Verdict;
 use crate::record::{AdapterLine, DifferenceLine};
 
 /// The version of the form of `finding.json`.
@@ -27,6 +29,9 @@ pub const FILE: &str = "file.gguf";
 
 /// The name of what is known of it.
 pub const JSON: &str = "finding.json";
+
+/// The name of the end of what the reader wrote to its standard error.
+pub const COMPLAINT: &str = "stderr.txt";
 
 /// What is known of a reproducer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +57,9 @@ pub struct Finding {
     pub size: u64,
     /// The SHA-256 of the file, in hexadecimal.
     pub sha256: String,
+    /// Whether there was no time, or no question, left to make it smaller.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unfinished: bool,
     /// What each profile does with it, by `name@version`.
     pub expect: BTreeMap<String, Expectation>,
     /// All findings of the specification, in order.
@@ -99,6 +107,20 @@ impl AnswerLine {
     }
 }
 
+/// What a reader said of a reproducer, or how it ended, on one line.
+pub(crate) fn message(entry: &Entry, asked: &Asked) -> String {
+    if asked.signature.as_ref().is_some_and(Signature::is_mixture) {
+        return objections(&entry.vector.expect);
+    }
+    match &asked.judged.difference {
+        Some(difference) => {
+            let DifferenceLine { path, expected, found } = DifferenceLine::from(difference);
+            one_line(&format!("{path} is {expected}, and it reads {found}"))
+        }
+        None => one_line(&asked.judged.message.replace(&*entry.path.to_string_lossy(), FILE)),
+    }
+}
+
 /// The line about a reader.
 pub(crate) fn adapter_line(reader: &Reader) -> AdapterLine {
     AdapterLine { command: reader.program().words().to_vec(), started: reader.answer().clone() }
@@ -129,6 +151,7 @@ impl Finding {
         let version = self.said(adapter, "version").map_or_else(String::new, |version| format!(" {version}"));
         let answer = self.answers.iter().find(|answer| answer.adapter == *adapter);
         let how = match answer {
+            Some(_) if self.signature.is_mixture() => objections(&self.expect),
             Some(AnswerLine { difference: Some(DifferenceLine { path, expected, found }), .. }) => {
                 format!("`{path}` is {expected}, and it reads {found}")
             }
@@ -140,10 +163,13 @@ impl Finding {
     }
 
     /// The page of a reproducer.
-    fn page(&self, directory: &Path) -> String {
+    fn page(&self, directory: &Path, complained: bool) -> String {
         let name = directory.file_name().unwrap_or_default().to_string_lossy();
         let mut page = format!("# {name}\n\n{}\n\n", self.sentence());
         let _ = writeln!(page, "A file of {} bytes, made from one of {} bytes.", self.size, self.size_before);
+        if self.unfinished {
+            page.push_str("It is not made small yet: there was no time, or no question, left for it.\n");
+        }
         if self.findings.is_empty() {
             page.push_str("Nothing is wrong with it.\n");
         } else {
@@ -165,7 +191,11 @@ impl Finding {
             let says = quoted(message);
             let _ = writeln!(page, "| {adapter} | {got}: {verdict}{sides} | {says} |");
         }
-        page.push_str("\n`annotated.hex` has every byte with its field, `finding.json` all that is known. See it again:\n\n```sh\n");
+        page.push_str("\n`annotated.hex` has every byte with its field, `finding.json` all that is known.");
+        if complained {
+            let _ = write!(page, " `{COMPLAINT}` is the end of what the reader wrote to its standard error.");
+        }
+        page.push_str(" See it again:\n\n```sh\n");
         let path = directory.to_string_lossy();
         let path = shlex::try_quote(&path).unwrap_or_else(|_| name.clone());
         let mut line = format!("assay fuzz --replay {path}");
@@ -174,6 +204,12 @@ impl Finding {
             let _ = write!(line, " --adapter {}", shlex::try_quote(&words).unwrap_or_else(|_| words.as_str().into()));
         }
         let _ = writeln!(page, "{line}\n```");
+        let ends = matches!(self.signature.verdict(), Some(Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory));
+        let _ = writeln!(page, "\nMake it a vector of the corpus, in a checkout:\n\n```sh");
+        let _ = writeln!(page, "assay corpus promote {path} --id ID{}\n```", if ends { " --ours" } else { "" });
+        if ends {
+            page.push_str("\n`--ours` is for this project's own programs. Of others, say `--fixed --reference ADVISORY` when a fixed\nversion is out: a file that shows an unfixed fault is not shipped.\n");
+        }
         let made = if self.made.depth == 0 {
             self.made.root.clone()
         } else {
@@ -189,7 +225,7 @@ impl Finding {
     /// # Errors
     ///
     /// If something cannot be written.
-    pub(crate) fn write(&self, directory: &Path, bytes: &[u8], hex: &str) -> io::Result<u64> {
+    pub(crate) fn write(&self, directory: &Path, bytes: &[u8], hex: &str, complaint: &[u8]) -> io::Result<u64> {
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let part = directory.with_file_name(format!(".{name}.part"));
         let mut json = serde_json::to_vec_pretty(self)?;
@@ -198,9 +234,13 @@ impl Finding {
             fs::remove_dir_all(&part)?;
         }
         fs::create_dir_all(&part)?;
-        let page = self.page(directory);
-        let files = [(FILE, bytes), (JSON, &json), ("annotated.hex", hex.as_bytes()), ("README.md", page.as_bytes())];
-        for (name, content) in files {
+        let page = self.page(directory, !complaint.is_empty());
+        let mut files =
+            vec![(FILE, bytes), (JSON, &json), ("annotated.hex", hex.as_bytes()), ("README.md", page.as_bytes())];
+        if !complaint.is_empty() {
+            files.push((COMPLAINT, complaint));
+        }
+        for (name, content) in &files {
             fs::write(part.join(name), content)?;
         }
         if directory.exists() {
@@ -209,6 +249,20 @@ impl Finding {
         fs::rename(&part, directory)?;
         Ok(files.iter().map(|(_, content)| content.len() as u64).sum())
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// Who refuses a file for what, where no reason is one of all.
+fn objections(expect: &BTreeMap<String, Expectation>) -> String {
+    let refuse = expect.iter().filter_map(|(profile, e)| Some(format!("{profile} for {}", e.rule.as_ref()?)));
+    let refuse = refuse.collect::<Vec<_>>().join(", ");
+    format!(
+        "the profiles object to different things ({refuse}): whoever follows one here and another there accepts it, which may be no bug"
+    )
 }
 
 /// Findings that the page of a reproducer lists.
@@ -240,6 +294,7 @@ pub(crate) fn described(
     entry: &Entry,
     answers: Vec<AnswerLine>,
     origin: (u64, u64, How, u64),
+    unfinished: bool,
 ) -> Finding {
     let (seed, number, made, size_before) = origin;
     Finding {
@@ -253,6 +308,7 @@ pub(crate) fn described(
         size_before,
         size: entry.vector.size,
         sha256: entry.vector.sha256.clone(),
+        unfinished,
         expect: entry.vector.expect.clone(),
         findings: entry.vector.findings.clone(),
         answers,

@@ -1,5 +1,7 @@
 //! Failures, grouped by their signatures: those that wait to be confirmed, and those that were.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::make::How;
@@ -12,6 +14,9 @@ use crate::adapter::verdict::Verdict;
 pub struct Group {
     /// What makes them one; that of the reproducer.
     pub signature: Signature,
+    /// What the reader said of the reproducer, or how it ended; nothing if it said nothing.
+    #[serde(default)]
+    pub message: String,
     /// The directory of the reproducer; `None` if there was no room for it.
     pub directory: Option<String>,
     /// The number of the first file that showed it.
@@ -20,6 +25,9 @@ pub struct Group {
     pub size_before: u64,
     /// How large the reproducer is, in bytes.
     pub size: u64,
+    /// Whether there was no time, or no question, left to make it smaller.
+    #[serde(default)]
+    pub unfinished: bool,
 }
 
 /// A signature that was seen, and what became of it.
@@ -65,6 +73,9 @@ pub(crate) struct Waiting {
 pub(crate) struct Groups {
     groups: Vec<Group>,
     seen: Vec<Seen>,
+    /// How often a failure of each reader was settled.
+    #[serde(default)]
+    turns: BTreeMap<String, u64>,
 }
 
 /// More signatures of one reader with one verdict are not told apart.
@@ -100,8 +111,8 @@ impl Groups {
         new
     }
 
-    /// The next that is to be confirmed, by its place: crashes first, and last what takes all the time or
-    /// memory that there is.
+    /// The next that is to be confirmed, by its place: one of the reader that had the fewest turns; of those,
+    /// crashes first, and last what takes all the time or memory that there is.
     pub(crate) fn next(&self, asked: impl Fn(&str) -> bool) -> Option<(usize, Signature, Waiting)> {
         let waiting = self.seen.iter().enumerate().filter_map(|(i, seen)| match &seen.fate {
             Fate::Waits(waiting) if asked(&seen.signature.adapter) => {
@@ -111,8 +122,14 @@ impl Groups {
         });
         waiting.min_by_key(|(i, signature, _)| {
             let slow = matches!(signature.verdict(), Some(Verdict::Hang | Verdict::OutOfMemory));
-            (slow, rank(signature), *i)
+            (self.turns.get(&signature.adapter).copied().unwrap_or_default(), slow, rank(signature), *i)
         })
+    }
+
+    /// Counts a turn of a reader.
+    pub(crate) fn turn(&mut self, adapter: &str) {
+        let turns = self.turns.entry(adapter.to_owned()).or_default();
+        *turns = turns.saturating_add(1);
     }
 
     /// A group that shows what this signature stands for, found since it began to wait.
@@ -184,6 +201,10 @@ fn rank(signature: &Signature) -> usize {
         Verdict::FalseReject,
         Verdict::ProtocolError,
     ];
+    // That may be no fault at all.
+    if signature.is_mixture() {
+        return ORDER.len() + 1;
+    }
     ORDER.iter().position(|verdict| Some(*verdict) == signature.verdict()).unwrap_or(ORDER.len())
 }
 
@@ -205,7 +226,15 @@ mod tests {
     }
 
     fn group(signature: Signature) -> Group {
-        Group { signature, directory: None, first: 0, size_before: 2, size: 1 }
+        Group {
+            signature,
+            message: String::new(),
+            directory: None,
+            first: 0,
+            size_before: 2,
+            size: 1,
+            unfinished: false,
+        }
     }
 
     #[test]

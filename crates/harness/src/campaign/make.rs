@@ -55,6 +55,10 @@ impl Maker {
 
     /// The file of a number.
     pub(crate) fn make(&self, number: u64, pool: &mut Pool, coverage: &Coverage) -> Made {
+        // What is known comes first, each once and in order.
+        if let Some((id, bytes)) = usize::try_from(number).ok().and_then(|number| self.vectors.get(number)) {
+            return Made { number, bytes: bytes.clone(), how: first("vector", &format!("vector {id}")) };
+        }
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(number);
         let (how, mut bytes) = match rng.random_range(0..100) {

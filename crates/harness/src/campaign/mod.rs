@@ -215,8 +215,8 @@ impl Campaign {
                 break;
             }
             self.round(left.min(ROUND), watch.hex, &over)?;
-            // Not more time for what was found than for what is to be found.
-            while !over() && settling < start.elapsed() / 2 {
+            // Most of the time is for what is to be found.
+            while !over() && settling < start.elapsed() / 3 {
                 let began = Instant::now();
                 if !self.settle_next(watch.hex, &over)? {
                     break;

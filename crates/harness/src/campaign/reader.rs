@@ -28,6 +28,9 @@ const MOST_HANGS: usize = 20;
 /// is asked about again in a process of its own, with all of it: to wait for every hang takes most of a campaign.
 const HASTE: u32 = 4;
 
+/// Bytes of standard error that are kept of a reproducer, the last ones.
+const MOST_COMPLAINT: usize = 16 << 10;
+
 /// A reader behind an adapter.
 #[derive(Debug)]
 pub struct Reader {
@@ -59,6 +62,8 @@ pub(crate) struct Asked {
     pub(crate) judged: Judged,
     pub(crate) said: Said,
     pub(crate) signature: Option<Signature>,
+    /// The end of what a process of its own wrote to its standard error, as it came.
+    pub(crate) complaint: Vec<u8>,
 }
 
 /// Whether to end before the work is done.
@@ -125,7 +130,7 @@ impl Reader {
     pub(crate) fn ask(&mut self, files: &Arc<Vec<Entry>>, stop: &Stop) -> Vec<Option<Asked>> {
         let asked = self.put(files, stop);
         for asked in asked.iter().flatten() {
-            self.count(asked.judged.verdict);
+            self.count(asked.judged.verdict, &asked.judged.message);
         }
         asked
     }
@@ -177,15 +182,17 @@ impl Reader {
     pub(crate) fn ask_afresh(&self, file: &Entry) -> Result<Asked, StartError> {
         let path = stated(&file.path).map_err(StartError)?;
         let (session, _) = again::start(|| self.who.process(&self.who.limits))?;
-        Ok(self.who.judged(file, &path, &again::ask_once(session, &Request::Parse(&path))))
+        let complaint = session.complaint(MOST_COMPLAINT);
+        let asked = self.who.judged(file, &path, &again::ask_once(session, &Request::Parse(&path)));
+        Ok(Asked { complaint: complaint(), ..asked })
     }
 
     /// Puts a reader aside that does nothing but hang or break the protocol.
-    fn count(&mut self, verdict: Verdict) {
+    fn count(&mut self, verdict: Verdict, how: &str) {
         self.broken = self.broken.filter(|_| verdict == Verdict::ProtocolError).map(|broken| broken + 1);
         self.hung = if verdict == Verdict::Hang { self.hung + 1 } else { 0 };
         if self.broken.is_some_and(|broken| broken >= MOST_PROTOCOL_ERRORS) {
-            self.put_aside(again::breaks_the_protocol());
+            self.put_aside(format!("{}. The last one: {how}", again::breaks_the_protocol()));
         } else if self.hung >= MOST_HANGS {
             self.put_aside(format!("hung on {MOST_HANGS} files in a row, and is not asked further"));
         }
@@ -224,7 +231,7 @@ impl Who {
         };
         let verdict = [judged.verdict.name()].into_iter().chain(judged.profiles.iter().map(|profile| profile.name()));
         let said = Said { verdict: verdict.collect::<Vec<_>>().join(" "), shape };
-        Asked { judged, said, signature }
+        Asked { judged, said, signature, complaint: Vec::new() }
     }
 }
 

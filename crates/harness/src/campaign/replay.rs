@@ -56,6 +56,10 @@ fn one(reader: &Reader, entry: &Entry, finding: Option<&Finding>) -> Result<(Ans
         // The same of another reader, or of another version under another name, is the same.
         (Some(seen), Some(finding)) => {
             let mut wanted = Signature { adapter: seen.adapter.clone(), ..finding.signature.clone() };
+            if wanted.is_of_a_process() && without_lines(&wanted.detail) == without_lines(&seen.detail) {
+                // Another version has the same code in another line.
+                wanted.detail.clone_from(&seen.detail);
+            }
             if wanted.verdict() == Some(Verdict::ProtocolError) {
                 // What is told of too many lines depends on which of them had come.
                 wanted.detail.clone_from(&seen.detail);
@@ -64,4 +68,9 @@ fn one(reader: &Reader, entry: &Entry, finding: Option<&Finding>) -> Result<(Ans
         }
     };
     Ok((AnswerLine::new(reader.name(), &entry.path, &asked), holds))
+}
+
+/// A detail without its digits, which are those of lines of a reader's source.
+fn without_lines(detail: &str) -> String {
+    detail.chars().filter(|c| !c.is_ascii_digit()).collect()
 }

@@ -9,7 +9,7 @@ use assay_corpus::build::entry_of;
 use assay_corpus::store::Entry;
 use gguf_spec::generate::minimized;
 
-use super::finding::{AnswerLine, described};
+use super::finding::{AnswerLine, described, message};
 use super::groups::{Group, Waiting};
 use super::reader::{Asked, Stop};
 use super::signature::Signature;
@@ -18,7 +18,7 @@ use crate::adapter::session::StartError;
 use crate::adapter::verdict::Verdict;
 
 /// Fewer questions are put where each takes all the time or memory there is for it.
-const FEW: usize = 24;
+const FEW: usize = 12;
 
 impl Campaign {
     /// Settles the next failure that waits; `false` if none does.
@@ -30,6 +30,8 @@ impl Campaign {
             self.state.groups.belongs(at, group);
             return Ok(true);
         }
+        // One that fails in many ways does not keep others waiting.
+        self.state.groups.turn(&signature.adapter);
         let Some(who) = self.readers.iter().position(|reader| reader.name() == signature.adapter) else {
             return Ok(false);
         };
@@ -52,7 +54,7 @@ impl Campaign {
             self.state.groups.unstable(at);
             return Ok(true);
         };
-        let (entry, asked) = self.smaller(who, &confirmed, before, first, stop)?;
+        let (entry, asked, unfinished) = self.smaller(who, &confirmed, before, first, stop)?;
         let Some(last) = asked.signature.clone() else {
             self.state.groups.unstable(at);
             return Ok(true);
@@ -61,13 +63,15 @@ impl Campaign {
             self.state.groups.belongs(at, group);
             return Ok(true);
         }
-        let directory = self.write(who, &last, &entry, &asked, &waiting, hex)?;
+        let directory = self.write(who, &last, &entry, (&asked, unfinished), &waiting, hex)?;
         let group = Group {
+            message: message(&entry, &asked),
             signature: last,
             directory,
             first: waiting.number,
             size_before: waiting.size,
             size: entry.vector.size,
+            unfinished,
         };
         self.state.groups.found(at, group);
         Ok(true)
@@ -78,7 +82,8 @@ impl Campaign {
         put(self.desk.path(), bytes)
     }
 
-    /// The least file that shows a failure, and what a fresh process does with it.
+    /// The least file that shows a failure, what a fresh process does with it, and whether the search was cut
+    /// short.
     fn smaller(
         &mut self,
         who: usize,
@@ -86,14 +91,17 @@ impl Campaign {
         before: Entry,
         first: Asked,
         stop: &Stop,
-    ) -> Result<(Entry, Asked), CampaignError> {
+    ) -> Result<(Entry, Asked, bool), CampaignError> {
         let slow = matches!(signature.verdict(), Some(Verdict::Hang | Verdict::OutOfMemory));
         let tries = if slow { self.bounds.tries.min(FEW) } else { self.bounds.tries };
         let directory = self.desk.path();
         let reader = &mut self.readers[who];
         let (began, patience) = (Instant::now(), self.bounds.patience());
+        let (mut questions, mut cut) = (0, false);
         let mut shows = |bytes: &[u8]| {
+            questions += 1;
             if stop() || patience.is_some_and(|patience| began.elapsed() >= patience) {
+                cut = true;
                 return false;
             }
             let Ok(entry) = put(directory, bytes.to_vec()) else { return false };
@@ -101,17 +109,21 @@ impl Campaign {
             asked.and_then(|asked| asked.signature).is_some_and(|seen| signature.is_shown_by(&seen))
         };
         let small = minimized(&before.bytes, tries, &mut shows);
+        // Whoever asks for none wants files as they are.
+        let unfinished = cut || (tries > 0 && questions >= tries);
         if small == before.bytes {
             // Another file is in its place.
             self.put(small)?;
-            return Ok((before, first));
+            return Ok((before, first, unfinished));
         }
         let entry = self.put(small)?;
         match self.readers[who].ask_afresh(&entry) {
-            Ok(asked) if asked.signature.as_ref().is_some_and(|seen| signature.is_shown_by(seen)) => Ok((entry, asked)),
+            Ok(asked) if asked.signature.as_ref().is_some_and(|seen| signature.is_shown_by(seen)) => {
+                Ok((entry, asked, unfinished))
+            }
             _ => {
                 let before = self.put(before.bytes)?;
-                Ok((before, first))
+                Ok((before, first, true))
             }
         }
     }
@@ -122,7 +134,7 @@ impl Campaign {
         who: usize,
         signature: &Signature,
         entry: &Entry,
-        asked: &Asked,
+        (asked, unfinished): (&Asked, bool),
         waiting: &Waiting,
         hex: &dyn Fn(&[u8]) -> String,
     ) -> Result<Option<String>, CampaignError> {
@@ -133,7 +145,7 @@ impl Campaign {
             answers.extend(answer.map(|asked| AnswerLine::new(&name, &entry.path, &asked)));
         }
         let origin = (self.state.seed, waiting.number, waiting.made.clone(), waiting.size);
-        let finding = described(signature.clone(), &self.readers, entry, answers, origin);
+        let finding = described(signature.clone(), &self.readers, entry, answers, origin, unfinished);
         let hex = hex(&entry.bytes);
         // What is known of it is a few times as long as the file at the most.
         let estimate = 4 * entry.vector.size + hex.len() as u64 + (16 << 10);
@@ -144,7 +156,7 @@ impl Campaign {
         }
         let name = signature.name();
         let path = self.room.root().join(&name);
-        let written = finding.write(&path, &entry.bytes, &hex);
+        let written = finding.write(&path, &entry.bytes, &hex, &asked.complaint);
         self.state.findings_bytes += written.map_err(|source| CampaignError::File { path, source })?;
         Ok(Some(name))
     }

@@ -43,7 +43,11 @@ pub(crate) fn shape(message: &str, own: &Own) -> String {
     let mut words: Vec<&str> = Vec::new();
     let unquoted = without_quotations(&message);
     for word in unquoted.split_whitespace() {
-        let word = if is_of_a_file(word, own) { OUT } else { word };
+        let word = match place_in_a_source(word) {
+            Some(place) => place,
+            None if is_of_a_file(word, own) => OUT,
+            None => word,
+        };
         // Lists of numbers have any length.
         if word != OUT || words.last() != Some(&OUT) {
             words.push(word);
@@ -53,6 +57,23 @@ pub(crate) fn shape(message: &str, own: &Own) -> String {
         }
     }
     words.join(" ")
+}
+
+/// The names of files that programs are written in end with one of these.
+const SOURCES: [&str; 17] =
+    ["rs", "c", "cc", "cpp", "cxx", "cu", "h", "hpp", "m", "mm", "py", "js", "mjs", "ts", "go", "swift", "zig"];
+
+/// The file and the line of `folder/file.rs:3:5:`, which are those of the reader, and part of what it fails by.
+fn place_in_a_source(word: &str) -> Option<&str> {
+    let start = word.rfind(['/', '\\', '(']).map_or(0, |at| at + 1);
+    let word = &word[start..];
+    let (file, rest) = word.split_once(':')?;
+    let (stem, ending) = file.rsplit_once('.')?;
+    let named = !stem.is_empty() && stem.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    let line = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let known = named && SOURCES.contains(&ending) && line > 0;
+    let end = file.len() + 1 + line;
+    (known && end <= LONGEST_WORD).then(|| &word[..end])
 }
 
 fn is_of_a_file(word: &str, own: &Own) -> bool {
@@ -104,6 +125,9 @@ mod tests {
             ("key 'x y' isn't known", "key # isn't known"),
             ("the key general.name, again", "the key # again"),
             ("signal 6 (abort): GGML_ASSERT(n > 0) failed", "signal # (abort): GGML_ASSERT(n # failed"),
+            ("panicked at /a/7/lib.rs:31:5: index 7", "panicked at lib.rs:31 index #"),
+            ("/x/gguf.cpp:12: GGML_ASSERT", "gguf.cpp:12 GGML_ASSERT"),
+            ("x.txt:12 :12 .rs:12 a.rs:", "# a.rs:"),
             ("größe \u{1}", "#"),
             ("open \"quote\nnext line", "open # next line"),
             ("", ""),

@@ -1,10 +1,12 @@
 //! What makes two failures one: the adapter, the verdict, the rules, and how or where.
 
 use assay_corpus::store::{Entry, sha256};
+use gguf_spec::binary::decode;
 use gguf_spec::profile::Profile;
 use gguf_spec::rules::{Rule, Says, find};
+use gguf_spec::syntax::Value;
+use gguf_spec::types::ValueType;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 
 use super::shape::{Own, shape};
 use crate::adapter::judge::{Expected, Judged};
@@ -19,7 +21,7 @@ pub struct Signature {
     pub adapter: String,
     /// The verdict.
     pub verdict: String,
-    /// The rules for which the compared profiles refuse the file.
+    /// The rules for which the compared profiles refuse the file; none where a process ended with a message.
     pub rules: Vec<String>,
     /// The place of a wrong value, without indices; the shape of what was said or of how the process ended.
     pub detail: String,
@@ -41,8 +43,23 @@ impl Signature {
         rules.sort();
         let detail = match (&judged.difference, judged.verdict) {
             (Some(difference), _) => place(&difference.path, difference.actual.is_none(), entry),
-            // Which clock was first depends on how busy the machine is.
-            (None, Verdict::FalseAccept | Verdict::Hang) => String::new(),
+            (None, Verdict::FalseAccept) => String::new(),
+            (None, Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory) => {
+                let own = Own::of(path, &entry.bytes);
+                let ended = judged.message.strip_prefix(AFTER).unwrap_or(&judged.message);
+                let (how, words) = ended.split_once(": ").unwrap_or((ended, ""));
+                let words = shape(words, &own);
+                if !words.is_empty() {
+                    // It says itself what it fails by, whatever else is wrong with the file.
+                    rules.clear();
+                }
+                match judged.verdict {
+                    // Which clock was first depends on how busy the machine is.
+                    Verdict::Hang => words,
+                    _ if words.is_empty() => shape(how, &own),
+                    _ => format!("{}: {words}", shape(how, &own)),
+                }
+            }
             (None, _) => shape(&judged.message, &Own::of(path, &entry.bytes)),
         };
         Some(Self { adapter: adapter.to_owned(), verdict: judged.verdict.name().to_owned(), rules, detail })
@@ -52,6 +69,11 @@ impl Signature {
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         Verdict::from_name(&self.verdict)
+    }
+
+    /// Whether no two profiles have a reason in common to refuse the file.
+    pub(crate) fn is_mixture(&self) -> bool {
+        self.detail == MIXTURE
     }
 
     /// Whether a process did not survive the file, or did not behave.
@@ -86,6 +108,9 @@ impl Signature {
     }
 }
 
+/// How the end of a process is told that came after its answer.
+const AFTER: &str = "after its answer: ";
+
 /// The detail of a file for which no two profiles have a reason in common to refuse it. A reader that sides with
 /// one of them here and with another there accepts every such file: that is one failure, not one for each pair
 /// of rules.
@@ -112,12 +137,14 @@ fn place(path: &str, missing: bool, entry: &Entry) -> String {
         }
     }
     let index = path.strip_prefix("metadata[").and_then(|rest| rest.split(']').next()).and_then(|i| i.parse().ok());
-    let pair = index.and_then(|i: usize| entry.vector.document.as_ref()?.get("metadata")?.get(i));
-    let word = |member: &str| pair.and_then(|pair| pair.get(member)).and_then(Json::as_str);
-    match (word("type"), word("items")) {
-        (Some(_), Some(items)) => out.push_str(&format!(" (array of {items})")),
-        (Some(ty), None) => out.push_str(&format!(" ({ty})")),
-        (None, _) => {}
+    // Of the file itself: it has no document where every profile refuses it.
+    let tree = decode(&entry.bytes).tree;
+    let pair = index.and_then(|i: usize| tree.as_ref()?.metadata.get(i));
+    let name = |id: u32| ValueType::from_id(id).map_or("of no type", ValueType::name);
+    match pair.map(|pair| (pair.type_id, &pair.value)) {
+        Some((_, Value::Array(array))) => out.push_str(&format!(" (array of {})", name(array.type_id))),
+        Some((id, _)) => out.push_str(&format!(" ({})", name(id))),
+        None => {}
     }
     if missing {
         out.push_str(", missing");
