@@ -125,7 +125,7 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
                 let _ = fs::remove_file(&path);
             } else {
                 let why = "is defined; once that is mended, `assay corpus build` writes what is missing";
-                return Err(Failure::Unreadable(format!("{error}\n{} {why}", safe(&args.id))));
+                return Err(Failure::Unreadable(format!("{error}\n{} {why}", safe(id))));
             }
             if refusal && args.json {
                 write_json(ui.out(), &error_json(&error.to_string()))?;

@@ -149,7 +149,7 @@ impl Campaign {
         let hex = hex(&entry.bytes);
         // What is known of it is a few times as long as the file at the most.
         let estimate = 4 * entry.vector.size + hex.len() as u64 + (16 << 10);
-        if self.state.findings_bytes + estimate > self.bounds.disk * 3 / 8 {
+        if self.state.findings_bytes + estimate > self.bounds.disk / 8 * 3 {
             let why = "there is no room for its reproducer: give more with --max-disk";
             self.remarks.push(format!("{}: {why}", signature.name()));
             return Ok(None);

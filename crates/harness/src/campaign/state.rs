@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use assay_corpus::store::sha256;
@@ -133,6 +133,26 @@ impl State {
 /// More pairs than this are not told apart; there are fewer for any readers that one machine can run.
 const MOST_PAIRS: usize = 4096;
 
+/// More files are made by no campaign, and larger ones by none.
+const MOST_MADE: u64 = 1 << 48;
+const LARGEST: usize = 1 << 30;
+
+impl State {
+    /// Why no campaign has written this, if none has: names of files are made of hashes, and numbers counted on.
+    fn is_not_ours(&self) -> Option<String> {
+        let is_hash = |hash: &str| hash.len() == 64 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let hashes = self.pool.iter().map(|note| &note.sha256).chain(self.groups.waiting().map(|w| &w.sha256));
+        if let Some(hash) = hashes.into_iter().find(|hash| !is_hash(hash)) {
+            let shown: String = hash.chars().take(80).collect();
+            return Some(format!("names a file by {shown:?}, which is no SHA-256"));
+        }
+        if self.made > MOST_MADE || self.most > LARGEST {
+            return Some(format!("says that {} files of up to {} bytes were made", self.made, self.most));
+        }
+        None
+    }
+}
+
 /// The directory of a campaign.
 #[derive(Debug)]
 pub(crate) struct Room {
@@ -201,6 +221,9 @@ impl Room {
             let reason = "has not one tally for each adapter".to_owned();
             return Err(CampaignError::Form { path, reason });
         }
+        if let Some(reason) = state.is_not_ours() {
+            return Err(CampaignError::Form { path, reason });
+        }
         let mut room = Self::open(root)?;
         let pool = std::mem::take(&mut state.pool);
         // A file that is gone is one file less to mutate.
@@ -219,7 +242,9 @@ impl Room {
         let files = root.join(FILES);
         fs::create_dir_all(&files).map_err(|source| error(&files, source))?;
         let path = root.join("lock");
-        let lock = File::create(&path).map_err(|source| error(&path, source))?;
+        // Not emptied: what is there may be a link to something else.
+        let lock = File::options().write(true).create(true).truncate(false).open(&path);
+        let lock = lock.map_err(|source| error(&path, source))?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
@@ -267,8 +292,14 @@ impl Room {
         let path = self.root.join(STATE);
         let part = self.root.join("state.json.part");
         let written = text.and_then(|text| {
-            fs::write(&part, text)?;
-            File::open(&part)?.sync_all()?;
+            // A new file, and not whatever a link of that name leads to.
+            match fs::remove_file(&part) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let mut file = File::create_new(&part)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
             fs::rename(&part, &path)
         });
         written.map_err(|source| CampaignError::File { path, source })?;
