@@ -168,7 +168,9 @@ impl Finding {
         let mut page = format!("# {name}\n\n{}\n\n", self.sentence());
         let _ = writeln!(page, "A file of {} bytes, made from one of {} bytes.", self.size, self.size_before);
         if self.unfinished {
-            page.push_str("It is not made small yet: there was no time, or no question, left for it.\n");
+            page.push_str(
+                "It is not made small yet: there was no time, or no question, left for it; --resume goes on.\n",
+            );
         }
         if self.findings.is_empty() {
             page.push_str("Nothing is wrong with it.\n");

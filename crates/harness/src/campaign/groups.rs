@@ -148,6 +148,23 @@ impl Groups {
         self.seen[seen].fate = Fate::Group(self.groups.len() - 1);
     }
 
+    /// One of the groups, by its place.
+    pub(crate) fn group(&self, at: usize) -> Option<&Group> {
+        self.groups.get(at)
+    }
+
+    /// The places of those that were not made small yet, the last one first.
+    pub(crate) fn unfinished(&self) -> Vec<usize> {
+        (0..self.groups.len()).rev().filter(|at| self.groups[*at].unfinished).collect()
+    }
+
+    /// A group has another reproducer.
+    pub(crate) fn replace(&mut self, at: usize, group: Group) {
+        if let Some(old) = self.groups.get_mut(at) {
+            *old = group;
+        }
+    }
+
     /// What waited was something else in a fresh process.
     pub(crate) fn unstable(&mut self, seen: usize) {
         self.seen[seen].fate = Fate::Unstable;

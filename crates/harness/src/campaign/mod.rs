@@ -107,6 +107,8 @@ pub struct Campaign {
     desk: tempfile::TempDir,
     bounds: Bounds,
     begun: u64,
+    /// The groups that an earlier run of the program did not make small.
+    again: Vec<usize>,
     /// What happened that is no failure of a reader, as sentences.
     remarks: Vec<String>,
 }
@@ -187,8 +189,9 @@ impl Campaign {
     ) -> Result<Self, CampaignError> {
         let maker = Maker::new(state.seed, state.most, vectors);
         let begun = state.made;
+        let again = state.groups.unfinished();
         let mut campaign =
-            Self { readers, state, pool, room, maker, desk: desk()?, bounds, begun, remarks: Vec::new() };
+            Self { readers, state, pool, room, maker, desk: desk()?, bounds, begun, again, remarks: Vec::new() };
         campaign.save()?;
         Ok(campaign)
     }

@@ -9,7 +9,7 @@ use assay_corpus::build::entry_of;
 use assay_corpus::store::Entry;
 use gguf_spec::generate::minimized;
 
-use super::finding::{AnswerLine, described, message};
+use super::finding::{AnswerLine, FILE, Finding, described, message};
 use super::groups::{Group, Waiting};
 use super::reader::{Asked, Stop};
 use super::signature::Signature;
@@ -25,7 +25,9 @@ impl Campaign {
     pub(super) fn settle_next(&mut self, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<bool, CampaignError> {
         let readers = &self.readers;
         let asked = |name: &str| readers.iter().any(|reader| reader.name() == name && reader.aside().is_none());
-        let Some((at, signature, waiting)) = self.state.groups.next(asked) else { return Ok(false) };
+        let Some((at, signature, waiting)) = self.state.groups.next(asked) else {
+            return self.finish_next(hex, stop);
+        };
         if let Some(group) = self.state.groups.shows(&signature) {
             self.state.groups.belongs(at, group);
             return Ok(true);
@@ -74,6 +76,41 @@ impl Campaign {
             unfinished,
         };
         self.state.groups.found(at, group);
+        Ok(true)
+    }
+
+    /// Goes on to make small what an earlier run of the program had no time for; `false` if nothing is left.
+    fn finish_next(&mut self, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<bool, CampaignError> {
+        let Some((at, group)) = self.again.pop().and_then(|at| Some((at, self.state.groups.group(at)?.clone()))) else {
+            return Ok(false);
+        };
+        let Some(who) = self.readers.iter().position(|reader| reader.name() == group.signature.adapter) else {
+            return Ok(true);
+        };
+        let Some(directory) = group.directory.as_ref().map(|name| self.room.root().join(name)) else { return Ok(true) };
+        // Somebody may have taken it away, which is their right.
+        let (Ok(finding), Ok(bytes)) = (Finding::load(&directory), fs::read(directory.join(FILE))) else {
+            return Ok(true);
+        };
+        let before = self.put(bytes)?;
+        let Ok(first) = self.readers[who].ask_afresh(&before) else { return Ok(true) };
+        if first.signature.as_ref() != Some(&group.signature) {
+            return Ok(true);
+        }
+        let (entry, asked, unfinished) = self.smaller(who, &group.signature, before, first, stop)?;
+        if asked.signature.as_ref() != Some(&group.signature) {
+            return Ok(true);
+        }
+        let waiting = Waiting {
+            sha256: entry.vector.sha256.clone(),
+            size: finding.size_before,
+            number: finding.number,
+            made: finding.made,
+        };
+        let message = message(&entry, &asked);
+        if self.write(who, &group.signature, &entry, (&asked, unfinished), &waiting, hex)?.is_some() {
+            self.state.groups.replace(at, Group { message, size: entry.vector.size, unfinished, ..group });
+        }
         Ok(true)
     }
 

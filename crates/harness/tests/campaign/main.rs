@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         trials.push(Trial::test(name, test).with_ignored_flag(ignored));
     };
     other("readers_that_are_right_have_no_failure", right);
+    other("what_was_not_made_small_is_marked_and_goes_on", unfinished);
     other("one_that_cannot_be_started_again_is_put_aside", not_again);
     other("one_that_always_breaks_the_protocol_is_put_aside", always_breaks);
     other("a_campaign_without_readers_ends", nobody_left);
@@ -206,6 +207,25 @@ fn right() -> Result<(), Failed> {
         let names: Vec<_> = campaign.readers().iter().map(Reader::name).collect();
         assert_eq!(names, ["fake", "fake#2"]);
     }
+    Ok(())
+}
+
+fn unfinished() -> Result<(), Failed> {
+    let room = tempfile::tempdir()?;
+    let out = room.path().join("out");
+    let begun = campaign(&out, vec![reader("reject", room.path(), 1)?], Bounds { tries: 2, ..bounds(100) })?;
+    let (group, _) = begun.groups()[0];
+    let (before, directory) = (group.clone(), out.join(group.directory.as_ref().expect("a reproducer")));
+    assert!(before.unfinished && Finding::load(&directory)?.unfinished, "{before:?}");
+    drop(begun);
+    let mut resumed =
+        Campaign::resume(&out, vec![reader("reject", room.path(), 1)?], &[], Bounds { tries: 5000, ..bounds(1) })?;
+    resumed.run(&watch())?;
+    let found = resumed.groups().into_iter().find(|(group, _)| group.signature == before.signature);
+    let (group, _) = found.expect("the group");
+    assert!(!group.unfinished && group.size < before.size, "{group:?}");
+    let finding = Finding::load(&directory)?;
+    assert_eq!((finding.unfinished, finding.size, finding.number), (false, group.size, before.first));
     Ok(())
 }
 
