@@ -81,11 +81,20 @@ pub(crate) struct Groups {
 /// More signatures of one reader with one verdict are not told apart.
 const MOST: usize = 100;
 
+/// Of failures that did not come again, no later file than this one is tried.
+const LAST_TRIED: u64 = 1024;
+
 impl Groups {
     /// Counts a failure. The result is true if it is to be confirmed: then the file has to be kept.
     pub(crate) fn count(&mut self, signature: &Signature, waiting: impl FnOnce() -> Waiting) -> bool {
         if let Some(seen) = self.seen.iter_mut().find(|seen| seen.signature == *signature) {
             seen.files += 1;
+            // A file that did not fail again may hide others that would: the fourth is tried, the sixteenth.
+            let again = seen.fate == Fate::Unstable && seen.files.is_power_of_two() && seen.files.ilog2() % 2 == 0;
+            if again && seen.files <= LAST_TRIED {
+                seen.fate = Fate::Waits(waiting());
+                return true;
+            }
             return false;
         }
         let alike = |other: &Signature| other.adapter == signature.adapter && other.verdict == signature.verdict;
