@@ -126,7 +126,8 @@ fn run(args: &Args) -> Result<usize, String> {
         lines.push((*fault, hunts));
     }
     if let Some(path) = &args.markdown {
-        fs::write(path, markdown(args, &lines)).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::write(path, markdown(args, table.fault.len(), &lines))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
     }
     println!("{} of {} planted faults found", chosen.len() - missed, chosen.len());
     Ok(missed)
@@ -355,7 +356,7 @@ fn short(text: &str) -> String {
     }
 }
 
-fn markdown(args: &Args, lines: &[(&Fault, Vec<Hunt>)]) -> String {
+fn markdown(args: &Args, all: usize, lines: &[(&Fault, Vec<Hunt>)]) -> String {
     let found = lines.iter().filter(|(_, hunts)| hunts.last().is_some_and(|hunt| hunt.found.is_some())).count();
     let mut by_target: BTreeMap<&str, usize> = BTreeMap::new();
     let mut times: Vec<f64> = Vec::new();
@@ -372,7 +373,7 @@ fn markdown(args: &Args, lines: &[(&Fault, Vec<Hunt>)]) -> String {
          The fast reader is built with one fault at a time, and fuzzed on one core from the small vectors of the \
          corpus but for those that exercise the rules of the fault, or that show it as they are (without a fault, nothing is found); `fuzz/planted/faults.toml` holds the faults, \
          each with a place where a reader of others failed like that.\n\n\
-         **{found} of {} were found** within {} s each ({}): half of them within {middle:.1} s, the last one after \
+         **{found} of {} were found**, of the {all} in the table, within {} s each ({}): half of them within {middle:.1} s, the last one after \
          {longest:.1} s. The times are of one run, from the start of the program to its end, with libFuzzer's seed \
          {}; they differ from run to run and from machine to machine.\n\n\
          Made by `cargo run --release -p assay-fuzz --bin planted -- --markdown reports/planted.md`.\n\n\
