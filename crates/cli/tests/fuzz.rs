@@ -181,6 +181,42 @@ fn a_finding_becomes_a_vector_that_is_built_again() {
     assert!(complaint(&output).contains("odd is not on the list of flags"), "{}", complaint(&output));
     assert!(!room.join("corpus").join("found").join("refused-for-nothing.json").exists());
 
+    // What ends some reader is not shipped, whoever it is and whichever name the file is called by.
+    let finding = room.join(directory).join("finding.json");
+    let as_it_was = fs::read(&finding).expect("the finding");
+    for (place, verdict) in
+        [("/signature/verdict", "crash"), ("/answers/0/verdict", "hang"), ("/signature/verdict", "?")]
+    {
+        let mut json: Json = serde_json::from_slice(&as_it_was).expect("JSON");
+        *json.pointer_mut(place).expect("a verdict") = verdict.into();
+        fs::write(&finding, json.to_string()).expect("a finding");
+        let file = format!("{directory}/file.gguf");
+        for named in [directory, &file] {
+            let line = ["corpus", "promote", named, "--id", "other", "--force", "--purpose", "A file."];
+            let output = assay(room, &line);
+            assert_eq!(output.status.code(), Some(1), "{place} {verdict} {named}: {}", complaint(&output));
+            assert!(complaint(&output).contains("SECURITY.md, rule 2"), "{}", complaint(&output));
+        }
+    }
+    fs::write(&finding, &as_it_was).expect("a finding");
+    // What cannot be written leaves a corpus that is built once it can.
+    let page = room.join("spec").join("SPEC.md");
+    fs::remove_file(&page).and_then(|()| fs::create_dir(&page)).expect("a folder in the place of the page");
+    let output = promote(&["--force", "--purpose", "The least right file that a reader refused."]);
+    assert_eq!(output.status.code(), Some(3), "{}", complaint(&output));
+    assert!(complaint(&output).contains("`assay corpus build` writes what is missing"), "{}", complaint(&output));
+    fs::remove_dir(&page).expect("no folder");
+    assert_eq!(assay(room, &["corpus", "build"]).status.code(), Some(0));
+    let definition = room.join("corpus").join("found").join("refused-for-nothing.json");
+    fs::remove_file(&definition).expect("the definition");
+    for (name, bytes) in files(&room.join("corpus")) {
+        match committed.get(&name) {
+            Some(old) if *old != bytes => fs::write(room.join("corpus").join(&name), old).expect("as it was"),
+            Some(_) => {}
+            None => fs::remove_file(room.join("corpus").join(&name)).expect("as it was"),
+        }
+    }
+
     let output = promote(&["--force", "--purpose", "The least right file that a reader refused.", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", complaint(&output));
     assert_eq!(json(&output)["vectors"], built["vectors"].as_u64().expect("a number") + 1);
@@ -189,7 +225,6 @@ fn a_finding_becomes_a_vector_that_is_built_again() {
     let reference = format!("assay fuzz, seed 1, file {}", group["first"]);
     assert_eq!((&vector["origin"]["kind"], &vector["origin"]["reference"]), (&"fuzz".into(), &reference.into()));
     let schemas = Schemas::load();
-    let definition = room.join("corpus").join("found").join("refused-for-nothing.json");
     let found: Json = serde_json::from_slice(&fs::read(&definition).expect("the definition")).expect("JSON");
     assert_eq!(schemas.fault("found.schema.json", &found), None);
     let bytes = fs::read(room.join(directory).join("file.gguf")).expect("the file");

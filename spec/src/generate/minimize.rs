@@ -366,9 +366,10 @@ fn number(order: ByteOrder, bytes: &mut [u8], wide: &mut dyn FnMut(&mut u64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{breaking, valid};
+    use crate::generate::{Builder, breaking, pair, scalar, valid};
     use crate::judge::judge;
     use crate::rules::{Checks, Rule, header, layout, metadata, tensors};
+    use crate::types::ValueType;
 
     /// The rules that a file breaks.
     fn broken(bytes: &[u8]) -> Vec<&'static Rule> {
@@ -422,5 +423,29 @@ mod tests {
         tree.kv_count = 0x1234_5678_9ABC;
         let least = minimized(&encode(&tree), 5000, &mut |bytes| large(bytes));
         assert_eq!(decode(&least).tree.map(|tree| tree.kv_count), Some(1023));
+    }
+
+    #[test]
+    fn few_questions_about_a_large_file_are_few_edits() {
+        // Nothing smaller is kept: all that is left is to find out that nothing is.
+        let mut builder = Builder::new();
+        for i in 0..2000u64 {
+            builder.set(pair(format!("k{i}"), scalar(ValueType::U64, u64::MAX - i)));
+        }
+        let file = encode(&builder.finish());
+        for tries in [1, 20] {
+            let mut asked = 0;
+            let least = minimized(&file, tries, &mut |_| {
+                asked += 1;
+                false
+            });
+            assert_eq!((least.len(), asked <= tries), (file.len(), true), "asked {asked} times");
+        }
+        // Of the edits that ask nothing, there is a number, too.
+        let mut search = Search { best: file, left: usize::MAX, edits: 3, keeps: &mut |_| false };
+        search.renumber();
+        search.drop_entries();
+        search.shorten();
+        assert_eq!(search.edits, 0);
     }
 }

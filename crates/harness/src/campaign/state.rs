@@ -320,3 +320,53 @@ impl Room {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::campaign::make::How;
+    use serde_json::{Value as Json, json};
+
+    /// What is said of a state with one member changed.
+    fn resumed(change: impl FnOnce(&mut Json)) -> Result<(), String> {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (mut state, mut room) = (State::new(1, 64, Vec::new()), Room::new(folder.path()).expect("a room"));
+        room.save(&mut state, &[]).expect("saved");
+        drop(room);
+        let path = folder.path().join(STATE);
+        let mut json: Json = serde_json::from_slice(&fs::read(&path).expect("the state")).expect("JSON");
+        change(&mut json);
+        fs::write(&path, json.to_string()).expect("written");
+        Room::resume(folder.path()).map(drop).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_no_campaign_wrote_is_refused() {
+        assert_eq!(resumed(|_| {}), Ok(()));
+        for hash in ["/etc/passwd", "../x", "", "ABC", &"a".repeat(63)] {
+            let sha256 = hash.to_owned();
+            let note = Note { sha256, combinations: Vec::new(), made: How::default(), chosen: 0, heavy: false };
+            let told = resumed(|json| json["pool"] = json!([note])).expect_err("no hash");
+            assert!(told.contains("which is no SHA-256"), "{hash:?}: {told}");
+        }
+        for (member, number) in [("made", json!(u64::MAX)), ("most", json!(1u64 << 62))] {
+            let told = resumed(|json| json[member] = number).expect_err("too many");
+            assert!(told.contains("were made"), "{member}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_lock_that_is_a_link_empties_nothing() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let precious = folder.path().join("precious");
+        fs::write(&precious, "words").expect("written");
+        #[cfg(unix)]
+        {
+            let root = folder.path().join("room");
+            fs::create_dir(&root).expect("a folder");
+            std::os::unix::fs::symlink(&precious, root.join("lock")).expect("a link");
+            drop(Room::new(&root));
+        }
+        assert_eq!(fs::read(&precious).expect("there"), b"words");
+    }
+}
