@@ -8,7 +8,7 @@ use assay_corpus::build::{self, BuildError, WITHDRAWN, entry_of};
 use assay_corpus::define::found::{self, Found};
 use assay_corpus::store::{Entry, load};
 use assay_harness::adapter::verdict::Verdict;
-use assay_harness::campaign::finding::{FILE, Finding, JSON};
+use assay_harness::campaign::finding::{FILE, Finding, JSON, read_file};
 use serde_json::json;
 
 use crate::exit::{Exit, Failure};
@@ -86,8 +86,7 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         return Err(Failure::Unreadable(format!("{root}: {why}")));
     }
     let Source { file, finding } = source(args)?;
-    let bytes =
-        fs::read(&file).map_err(|e| Failure::Unreadable(format!("{}: cannot be read: {e}", safe_path(&file))))?;
+    let bytes = read_file(&file).map_err(Failure::Unreadable)?;
     let new = entry_of(args.id.as_deref().unwrap_or_default(), bytes, file.clone());
     if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != new.vector.sha256) {
         let stated = &finding.sha256;

@@ -146,6 +146,9 @@ pub enum Answer {
     },
 }
 
+/// Bytes of the longest version, which stands in every report.
+const LONGEST_VERSION: usize = 200;
+
 /// Reads the answer to `start`.
 ///
 /// # Errors
@@ -163,6 +166,10 @@ pub fn read_started(line: &[u8], seq: u64) -> Result<(Started, Json), String> {
     let version: String = members.need("version")?;
     if version.is_empty() {
         return Err("`version` is empty; say which version of the reader answers".to_owned());
+    }
+    if version.len() > LONGEST_VERSION || version.chars().any(char::is_control) {
+        let what = "has more than 200 bytes or is no line of text; say which version of the reader answers";
+        return Err(format!("`version` {what}"));
     }
     let words: Vec<String> = members.need("capabilities")?;
     let capabilities = words.iter().map(|word| known(word, "capabilities", Capability::ALL, Capability::name));

@@ -121,6 +121,24 @@ pub(crate) fn message(entry: &Entry, asked: &Asked) -> String {
     }
 }
 
+/// More bytes than any reproducer has.
+const LARGEST: u64 = 1 << 30;
+
+/// The bytes of a reproducer, or of another file that somebody names.
+///
+/// # Errors
+///
+/// If it is not a file, or has over a gigabyte, or cannot be read.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, String> {
+    let why = |what: String| format!("{}: cannot be read: {what}", path.display());
+    let metadata = fs::metadata(path).map_err(|error| why(error.to_string()))?;
+    // A pipe would be waited for, and a device read for ever.
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return Err(why("is no file, or one of over a gigabyte".to_owned()));
+    }
+    fs::read(path).map_err(|error| why(error.to_string()))
+}
+
 /// The line about a reader.
 pub(crate) fn adapter_line(reader: &Reader) -> AdapterLine {
     AdapterLine { command: reader.program().words().to_vec(), started: reader.answer().clone() }
@@ -134,7 +152,7 @@ impl Finding {
     /// A sentence that names the file.
     pub fn load(directory: &Path) -> Result<Self, String> {
         let path = directory.join(JSON);
-        let bytes = fs::read(&path).map_err(|error| format!("{}: cannot be read: {error}", path.display()))?;
+        let bytes = read_file(&path)?;
         serde_json::from_slice(&bytes).map_err(|error| format!("{}: not a finding: {error}", path.display()))
     }
 
@@ -155,7 +173,7 @@ impl Finding {
             Some(AnswerLine { difference: Some(DifferenceLine { path, expected, found }), .. }) => {
                 format!("`{path}` is {expected}, and it reads {found}")
             }
-            Some(answer) if !answer.message.is_empty() => one_line(&answer.message),
+            Some(answer) if !answer.message.is_empty() => quoted(&answer.message),
             Some(answer) => format!("expected {}, got {}", answer.expected, answer.got),
             None => detail.clone(),
         };

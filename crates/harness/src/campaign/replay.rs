@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use assay_corpus::build::entry_of;
 use assay_corpus::store::Entry;
 
-use super::finding::{AnswerLine, FILE, Finding};
+use super::finding::{AnswerLine, FILE, Finding, read_file};
 use super::reader::Reader;
 use super::signature::Signature;
 use crate::adapter::verdict::Verdict;
@@ -38,7 +38,7 @@ impl Replayed {
 pub fn replay(path: &Path, readers: &[Reader]) -> Result<Replayed, String> {
     let finding = if path.is_dir() { Some(Finding::load(path)?) } else { None };
     let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
-    let bytes = std::fs::read(&file).map_err(|error| format!("{}: cannot be read: {error}", file.display()))?;
+    let bytes = read_file(&file)?;
     let entry = entry_of("replayed", bytes, file.clone());
     if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != entry.vector.sha256) {
         let stated = &finding.sha256;
