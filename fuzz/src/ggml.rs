@@ -60,8 +60,7 @@ impl Ggml {
             Some(program) => program,
             None => std::env::current_exe().map_err(|error| error.to_string())?,
         };
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).map_err(|e| e.to_string())?;
-        Ok(Self { server: start(&program, &directory)?, program, directory, folder })
+        Ok(Self { server: start(&program, &directory)?, program, directory, folder: crate::folder()? })
     }
 
     fn holds(&mut self, bytes: &[u8], judgement: &Judgement) -> Result<(), String> {

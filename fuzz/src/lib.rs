@@ -18,6 +18,22 @@ pub mod seeds;
 pub mod statistics;
 pub mod targets;
 
+/// What some work took of the heap is within its budget.
+fn within(taken: counting_allocator::Heap, peak: u64, total: u64, len: usize) -> Result<(), String> {
+    if taken.peak <= peak && taken.total <= total { Ok(()) } else { Err(format!("{taken:?} for {len} bytes")) }
+}
+
+/// Reading a file took no more of the heap than the fast reader promises.
+fn read_within(taken: counting_allocator::Heap, len: usize) -> Result<(), String> {
+    within(taken, reader::heap(len), reader::allocated(len), len)
+}
+
+/// A folder for files that are looked at once: in memory, where the system offers that.
+#[cfg(any(feature = "ggml", feature = "inspect"))]
+fn folder() -> Result<tempfile::TempDir, String> {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).map_err(|error| error.to_string())
+}
+
 #[path = "../../crates/oracles/tests/support/counting_allocator.rs"]
 mod counting_allocator;
 
@@ -25,6 +41,7 @@ mod counting_allocator;
 #[doc(hidden)]
 pub use libfuzzer_sys;
 
+use assay_oracles::reader;
 use gguf_spec::judge::Judgement;
 use gguf_spec::rules::Rule;
 

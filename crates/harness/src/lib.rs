@@ -9,9 +9,11 @@
 //! - [`probe`]: what such a child says about one file, in one line of JSON;
 //! - [`child`]: how such a child is started;
 //! - [`verify`]: the expectations of the corpus against the programs they speak of;
+//! - `server`, on Linux: ggml reading file after file for a fuzzer;
 //! - [`history`]: what became of the corpus from one release of ggml to the next.
 //!
-//! Unsafe code is confined to `sandbox::unix`, where each block carries the argument why it is sound.
+//! Unsafe code is confined to `sandbox::unix` and `sandbox::fork`, where each block carries the argument why it is
+//! sound.
 
 pub mod adapter;
 pub mod campaign;

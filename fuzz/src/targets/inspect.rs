@@ -53,8 +53,7 @@ impl Desk {
             &["dump", "--hex"],
             &["dump", "--json"],
         ];
-        // In memory, where the system offers that.
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).map_err(|e| e.to_string())?;
+        let folder = crate::folder()?;
         let file = folder.path().join("file.gguf");
         let parse = |line: &'static [&'static str]| {
             let words = ["assay"].iter().chain(line).map(PathBuf::from).chain([file.clone()]);

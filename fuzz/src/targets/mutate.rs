@@ -1,12 +1,12 @@
 //! The two readers, on files that are nearly right.
 
-use assay_oracles::reader::{allocated, as_judged, heap};
+use assay_oracles::reader::as_judged;
 use assay_reader::read;
 use gguf_spec::judge::judge;
 use gguf_spec::rules::Checks;
 
 use crate::counting_allocator::measured;
-use crate::{Found, Kind, Target};
+use crate::{Found, Kind, Target, read_within};
 
 /// The fast reader does what the specification says, within its memory.
 pub const TARGET: Target = Target {
@@ -18,16 +18,14 @@ pub const TARGET: Target = Target {
 
 fn run(bytes: &[u8]) -> Result<Found, String> {
     let judgement = judge(bytes, &Checks::all());
-    let mut dear = None;
+    let mut dear = Ok(());
     as_judged(&judgement, |policy| {
         let (result, taken) = measured(|| read(bytes, policy));
-        if taken.peak > heap(bytes.len()) || taken.total > allocated(bytes.len()) {
-            dear = Some((policy, taken));
+        if let Err(reason) = read_within(taken, bytes.len()) {
+            dear = Err(format!("{policy:?}: {reason}"));
         }
         result
     })?;
-    if let Some((policy, taken)) = dear {
-        return Err(format!("{policy:?}: {taken:?} for {} bytes", bytes.len()));
-    }
+    dear?;
     Ok(Found::of(&judgement))
 }

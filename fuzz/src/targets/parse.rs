@@ -1,10 +1,10 @@
 //! The fast reader alone, as fast as it goes.
 
-use assay_oracles::reader::{allocated, heap, is_sound, policies};
+use assay_oracles::reader::{is_sound, policies};
 use assay_reader::{Policy, read};
 
 use crate::counting_allocator::measured;
-use crate::{Found, Kind, Target};
+use crate::{Found, Kind, Target, read_within};
 
 /// The fast reader does not panic, stays within its memory, and what every rule lets pass passes every
 /// profile.
@@ -20,9 +20,7 @@ fn run(bytes: &[u8]) -> Result<Found, String> {
     let mut refused_by = None;
     for (name, policy) in policies() {
         let (result, taken) = measured(|| read(bytes, policy));
-        if taken.peak > heap(bytes.len()) || taken.total > allocated(bytes.len()) {
-            return Err(format!("{name}: {taken:?} for {} bytes", bytes.len()));
-        }
+        read_within(taken, bytes.len()).map_err(|reason| format!("{name}: {reason}"))?;
         let strict = policy == Policy::strict();
         match (result, refused_by) {
             (Ok(_), Some(profile)) if strict => {

@@ -1,12 +1,12 @@
 //! The specification alone: what is read can be written again.
 
-use assay_oracles::{documents, findings, places, profiles, round_trip};
+use assay_oracles::{budget, documents, findings, places, profiles, round_trip};
 use gguf_spec::generate::valid;
 use gguf_spec::judge::judge;
 use gguf_spec::rules::Checks;
 
 use crate::counting_allocator::measured;
-use crate::{Found, Kind, Target};
+use crate::{Found, Kind, Target, within};
 
 /// What is decoded encodes to the same bytes, a tree whose counts are true decodes to itself, spans tile
 /// the file, findings are sound, profiles differ only by rules, documents survive their JSON form.
@@ -20,9 +20,8 @@ pub const TARGET: Target = Target {
 fn run(bytes: &[u8]) -> Result<Found, String> {
     let (judgement, taken) = measured(|| judge(bytes, &Checks::all()));
     let len = bytes.len();
-    if taken.peak > assay_oracles::budget::heap(len) || taken.total > assay_oracles::budget::allocated(len) {
-        return Err(format!("the specification takes {taken:?} for {len} bytes"));
-    }
+    within(taken, budget::heap(len), budget::allocated(len), len)
+        .map_err(|reason| format!("the specification takes {reason}"))?;
     round_trip::decode_encode(bytes, 0, &Checks::all())?;
     // A right tree of the input's own, drawn from its bytes.
     let seed = bytes.iter().fold(0u64, |seed, byte| seed.rotate_left(5) ^ u64::from(*byte));

@@ -272,11 +272,7 @@ fn keep_distances(before: &Tree<'static>, right: &Tree<'static>, after: &mut Tre
 /// How many bytes of numbers, strings or arrays the value of a pair has.
 fn elements_len(tree: &Tree<'static>, i: usize) -> usize {
     match tree.metadata.get(i).map(|pair| &pair.value) {
-        Some(Value::Array(Array { elements, .. })) => match elements {
-            Elements::Fixed(bytes) => bytes.len(),
-            Elements::Strings(strings) => strings.len(),
-            Elements::Arrays(arrays) => arrays.len(),
-        },
+        Some(Value::Array(Array { elements, .. })) => elements.len(1),
         Some(Value::Fixed(_) | Value::String(_)) | None => 0,
     }
 }

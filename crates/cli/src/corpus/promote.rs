@@ -88,10 +88,8 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     let Source { file, finding } = source(args)?;
     let bytes = read_file(&file).map_err(Failure::Unreadable)?;
     let new = entry_of(args.id.as_deref().unwrap_or_default(), bytes, file.clone());
-    if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != new.vector.sha256) {
-        let stated = &finding.sha256;
-        let why = format!("{}: is not the file of the finding, whose SHA-256 is {stated}", safe_path(&file));
-        return Err(Failure::Unreadable(why));
+    if let Some(finding) = &finding {
+        finding.is_of(&new).map_err(|why| Failure::Unreadable(format!("{}: {why}", safe_path(&file))))?;
     }
     let vectors = load(&corpus)?;
     if let Some(id) = &args.id {
@@ -105,35 +103,26 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         return Err(Failure::Usage([vec![missing], refused].concat().join("; and ")));
     };
     if !refused.is_empty() {
-        let why = refused.join("; and ");
-        if args.json {
-            write_json(ui.out(), &error_json(&why))?;
-        }
-        ui.complain(&why);
-        return Ok(Exit::Findings);
+        return refuse(&refused.join("; and "), args, ui);
     }
 
     let path = found::path(&corpus, id);
     let text = found::text(&definition(args, id, &new, finding.as_ref()));
     let report = match write(&path, &text).and_then(|()| build::write(&args.root)) {
         Ok(report) => report,
+        Err(error @ BuildError::File { .. }) => {
+            let why = "is defined; once that is mended, `assay corpus build` writes what is missing";
+            return Err(Failure::Unreadable(format!("{error}\n{} {why}", safe(id))));
+        }
         Err(error) => {
-            let refusal = matches!(error, BuildError::Definitions(_));
-            if refusal || matches!(error, BuildError::Form { .. }) {
-                // Nothing was written yet. Whether it is there or not, what is told is why it cannot be a vector.
-                let _ = fs::remove_file(&path);
+            // Nothing was written yet. Whether it is there or not, what is told is why it cannot be a vector.
+            let _ = fs::remove_file(&path);
+            let why = error.to_string();
+            return if matches!(error, BuildError::Definitions(_)) {
+                refuse(&why, args, ui)
             } else {
-                let why = "is defined; once that is mended, `assay corpus build` writes what is missing";
-                return Err(Failure::Unreadable(format!("{error}\n{} {why}", safe(id))));
-            }
-            if refusal && args.json {
-                write_json(ui.out(), &error_json(&error.to_string()))?;
-            }
-            if refusal {
-                ui.complain(&error.to_string());
-                return Ok(Exit::Findings);
-            }
-            return Err(Failure::Unreadable(error.to_string()));
+                Err(Failure::Unreadable(why))
+            };
         }
     };
     let vector = corpus.join("vectors").join(found::GROUP).join(format!("{id}.gguf"));
@@ -158,6 +147,15 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     writeln!(out, "{BOLD}next{BOLD:#}: assay corpus verify --ggml DIR --python PYTHON --bless, assay corpus build,")?;
     writeln!(out, "      a line in corpus/CHANGES.md")?;
     Ok(Exit::Fine)
+}
+
+/// Says why it is not promoted.
+fn refuse(why: &str, args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    if args.json {
+        write_json(ui.out(), &error_json(why))?;
+    }
+    ui.complain(why);
+    Ok(Exit::Findings)
 }
 
 /// What is to be promoted.
@@ -216,10 +214,7 @@ fn may_be_shipped(args: &Args, file: &Path, finding: Option<&Finding>) -> Option
             // nobody knows may be anything.
             let asked = finding.answers.iter().map(|answer| (answer.verdict.as_str(), &answer.adapter));
             let mut all = [(finding.signature.verdict.as_str(), &finding.signature.adapter)].into_iter().chain(asked);
-            let ends = |verdict: &str| {
-                let known = Verdict::from_name(verdict);
-                known.is_none_or(|v| matches!(v, Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory))
-            };
+            let ends = |verdict: &str| Verdict::from_name(verdict).is_none_or(Verdict::ends_the_reader);
             let (verdict, adapter) = all.find(|(verdict, _)| ends(verdict))?;
             format!("{} of {}", safe(verdict), safe(adapter))
         }

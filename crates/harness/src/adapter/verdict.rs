@@ -120,6 +120,18 @@ impl Verdict {
         self.row().failure
     }
 
+    /// Whether the reader did not survive, or had to be ended.
+    #[must_use]
+    pub fn ends_the_reader(self) -> bool {
+        self == Self::Crash || self.takes_all()
+    }
+
+    /// Whether the reader took all the time or memory that there was for it.
+    #[must_use]
+    pub fn takes_all(self) -> bool {
+        matches!(self, Self::Hang | Self::OutOfMemory)
+    }
+
     /// Whether it is confirmed in a fresh process before it is told.
     #[must_use]
     pub fn is_confirmed(self) -> bool {

@@ -156,9 +156,21 @@ impl Finding {
         serde_json::from_slice(&bytes).map_err(|error| format!("{}: not a finding: {error}", path.display()))
     }
 
+    /// Holds a file to the one that was found.
+    ///
+    /// # Errors
+    ///
+    /// The SHA-256 that it should have, in the rest of a sentence about the file.
+    pub fn is_of(&self, entry: &Entry) -> Result<(), String> {
+        if self.sha256 == entry.vector.sha256 {
+            return Ok(());
+        }
+        Err(format!("is not the file of the finding, whose SHA-256 is {}", self.sha256))
+    }
+
     /// The adapter's answer to `start`, for the reader of the signature.
     fn said(&self, adapter: &str, member: &str) -> Option<&str> {
-        let of = |line: &&AdapterLine| line.started["name"].as_str() == Some(adapter);
+        let of = |line: &&AdapterLine| said(&line.started, "name") == adapter;
         self.adapters.iter().find(of).and_then(|line| line.started[member].as_str())
     }
 
@@ -224,7 +236,7 @@ impl Finding {
             let _ = write!(line, " --adapter {}", shlex::try_quote(&words).unwrap_or_else(|_| words.as_str().into()));
         }
         let _ = writeln!(page, "{line}\n```");
-        let ends = matches!(self.signature.verdict(), Some(Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory));
+        let ends = self.signature.verdict().is_some_and(Verdict::ends_the_reader);
         let _ = writeln!(page, "\nMake it a vector of the corpus, in a checkout:\n\n```sh");
         let _ = writeln!(page, "assay corpus promote {path} --id ID{}\n```", if ends { " --ours" } else { "" });
         if ends {

@@ -130,7 +130,7 @@ impl Groups {
             _ => None,
         });
         waiting.min_by_key(|(i, signature, _)| {
-            let slow = matches!(signature.verdict(), Some(Verdict::Hang | Verdict::OutOfMemory));
+            let slow = signature.verdict().is_some_and(Verdict::takes_all);
             (self.turns.get(&signature.adapter).copied().unwrap_or_default(), slow, rank(signature), *i)
         })
     }
@@ -237,15 +237,7 @@ fn rank(signature: &Signature) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn signature(verdict: Verdict, rules: &[&str], detail: &str) -> Signature {
-        Signature {
-            adapter: "x".to_owned(),
-            verdict: verdict.name().to_owned(),
-            rules: rules.iter().map(|&rule| rule.to_owned()).collect(),
-            detail: detail.to_owned(),
-        }
-    }
+    use crate::campaign::signature::tests::signature;
 
     fn waiting(number: u64) -> Waiting {
         Waiting { sha256: String::new(), size: 1, number, made: How::default() }

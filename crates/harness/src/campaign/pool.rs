@@ -71,12 +71,13 @@ impl Pool {
             let often = often.saturating_mul(if kept.note.heavy { HEAVY } else { 1 });
             (WHOLE / often).max(1)
         };
-        let total: u64 = self.list.iter().map(weight).sum();
+        let weights: Vec<u64> = self.list.iter().map(weight).collect();
+        let total: u64 = weights.iter().sum();
         if total == 0 {
             return None;
         }
         let mut at = rng.random_range(0..total);
-        let i = self.list.iter().position(|kept| match at.checked_sub(weight(kept)) {
+        let i = weights.iter().position(|weight| match at.checked_sub(*weight) {
             Some(rest) => {
                 at = rest;
                 false

@@ -40,9 +40,8 @@ pub fn replay(path: &Path, readers: &[Reader]) -> Result<Replayed, String> {
     let file = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
     let bytes = read_file(&file)?;
     let entry = entry_of("replayed", bytes, file.clone());
-    if let Some(finding) = finding.as_ref().filter(|finding| finding.sha256 != entry.vector.sha256) {
-        let stated = &finding.sha256;
-        return Err(format!("{}: is not the file of the finding, whose SHA-256 is {stated}", file.display()));
+    if let Some(finding) = &finding {
+        finding.is_of(&entry).map_err(|why| format!("{}: {why}", file.display()))?;
     }
     let answers = readers.iter().map(|reader| one(reader, &entry, finding.as_ref())).collect::<Result<_, _>>()?;
     Ok(Replayed { file, finding, answers })

@@ -9,7 +9,7 @@ use assay_corpus::build::entry_of;
 use assay_corpus::store::Entry;
 use gguf_spec::generate::minimized;
 
-use super::finding::{AnswerLine, FILE, Finding, described, message};
+use super::finding::{AnswerLine, FILE, Finding, described, message, read_file};
 use super::groups::{Group, Waiting};
 use super::reader::{Asked, Stop};
 use super::signature::Signature;
@@ -89,7 +89,7 @@ impl Campaign {
         };
         let Some(directory) = group.directory.as_ref().map(|name| self.room.root().join(name)) else { return Ok(true) };
         // Somebody may have taken it away, which is their right.
-        let (Ok(finding), Ok(bytes)) = (Finding::load(&directory), fs::read(directory.join(FILE))) else {
+        let (Ok(finding), Ok(bytes)) = (Finding::load(&directory), read_file(&directory.join(FILE))) else {
             return Ok(true);
         };
         let before = self.put(bytes)?;
@@ -129,7 +129,7 @@ impl Campaign {
         first: Asked,
         stop: &Stop,
     ) -> Result<(Entry, Asked, bool), CampaignError> {
-        let slow = matches!(signature.verdict(), Some(Verdict::Hang | Verdict::OutOfMemory));
+        let slow = signature.verdict().is_some_and(Verdict::takes_all);
         let tries = if slow { self.bounds.tries.min(FEW) } else { self.bounds.tries };
         let directory = self.desk.path();
         let reader = &mut self.readers[who];

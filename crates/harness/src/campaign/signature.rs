@@ -44,7 +44,7 @@ impl Signature {
         let detail = match (&judged.difference, judged.verdict) {
             (Some(difference), _) => place(&difference.path, difference.actual.is_none(), entry),
             (None, Verdict::FalseAccept) => String::new(),
-            (None, Verdict::Crash | Verdict::Hang | Verdict::OutOfMemory) => {
+            (None, verdict) if verdict.ends_the_reader() => {
                 let own = Own::of(path, &entry.bytes);
                 let ended = judged.message.strip_prefix(AFTER).unwrap_or(&judged.message);
                 let (how, words) = ended.split_once(": ").unwrap_or((ended, ""));
@@ -153,10 +153,10 @@ fn place(path: &str, missing: bool, entry: &Entry) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn signature(verdict: Verdict, rules: &[&str], detail: &str) -> Signature {
+    pub(in crate::campaign) fn signature(verdict: Verdict, rules: &[&str], detail: &str) -> Signature {
         Signature {
             adapter: "x".to_owned(),
             verdict: verdict.name().to_owned(),

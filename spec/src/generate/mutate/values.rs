@@ -153,7 +153,7 @@ pub(super) fn resize(tree: &mut Tree<'static>, rng: &mut ChaCha8Rng) {
 
 impl Elements {
     /// How many there are, if those of a fixed size take `size` bytes.
-    fn len(&self, size: usize) -> usize {
+    pub(in crate::generate) fn len(&self, size: usize) -> usize {
         match self {
             Self::Fixed(bytes) => bytes.len() / size,
             Self::Strings(strings) => strings.len(),
