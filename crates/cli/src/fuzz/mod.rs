@@ -27,8 +27,9 @@ Examples:
 
 Files are generated, taken from the corpus, mutated and crossed. One that shows something new, by the
 rules it breaks, by verdicts or by messages, is mutated further. Answers are judged as `assay run`
-judges them. A failure is confirmed in a fresh process, made small, and written to a directory of its
-own: the file, its annotated bytes, what everybody says of it, and a command that shows it again.
+judges them. A failure is confirmed in a fresh process, made small without a change of what any profile
+does with the file, and written to a directory of its own: the file, its annotated bytes, what everybody
+says of it, and a command that shows it again.
 What readers do where the profiles disagree is no failure; it is counted. Interrupted once, it ends
 in order. Adapters run with your rights: name those you trust.
 

@@ -1,5 +1,5 @@
-//! A failure that waits: confirmed in a fresh process, made small while it stays the same, confirmed again,
-//! written down.
+//! A failure that waits: confirmed in a fresh process, made small while it stays the same and every profile does
+//! with the file what it did, confirmed again, written down.
 
 use std::fs;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::time::Instant;
 use assay_corpus::build::entry_of;
 use assay_corpus::store::Entry;
 use gguf_spec::generate::minimized;
+use gguf_spec::profile::{Outcome, Profile};
 
 use super::finding::{AnswerLine, FILE, Finding, described, message, read_file};
 use super::groups::{Group, Waiting};
@@ -134,6 +135,7 @@ impl Campaign {
         let directory = self.desk.path();
         let reader = &mut self.readers[who];
         let (began, patience) = (Instant::now(), self.bounds.patience());
+        let outcomes_before = outcomes(&before);
         let (mut questions, mut cut) = (0, false);
         let mut shows = |bytes: &[u8]| {
             questions += 1;
@@ -142,6 +144,9 @@ impl Campaign {
                 return false;
             }
             let Ok(entry) = put(directory, bytes.to_vec()) else { return false };
+            if outcomes(&entry) != outcomes_before {
+                return false;
+            }
             let asked = reader.ask_one(&entry);
             asked.and_then(|asked| asked.signature).is_some_and(|seen| signature.is_shown_by(&seen))
         };
@@ -197,6 +202,12 @@ impl Campaign {
         self.state.findings_bytes += written.map_err(|source| CampaignError::File { path, source })?;
         Ok(Some(name))
     }
+}
+
+/// What each profile does with a file: a reader that fails on a file which everybody accepts is not blamed by one
+/// that somebody refuses.
+fn outcomes(entry: &Entry) -> [Outcome; Profile::ALL.len()] {
+    Profile::ALL.map(|profile| entry.vector.outcome(profile))
 }
 
 /// Puts a file where readers can be asked about it: one after another in the same place.

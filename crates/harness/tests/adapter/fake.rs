@@ -46,6 +46,7 @@ pub(super) fn main(deed: &str, state: &Path) -> ExitCode {
                     std::process::abort();
                 }
                 if is_target(path) || deed.ends_with("-always") {
+                    keep(path, state);
                     misbehave(deed, state, seq, path);
                 } else {
                     say(&right(seq, path));
@@ -113,6 +114,14 @@ fn is_target(path: &Path) -> bool {
     }
     let (accepts, document) = specified(path);
     accepts && document["tensors"].get(0).is_some()
+}
+
+/// Keeps a generated file, whose name is its number, as it is when the deed is done: it is made small later.
+fn keep(path: &Path, state: &Path) {
+    let generated = path.file_stem().is_some_and(|stem| stem.to_str().is_some_and(|s| s.parse::<u64>().is_ok()));
+    if let Some(name) = path.file_name().filter(|_| generated) {
+        std::fs::copy(path, state.join(name)).expect("a copy of the file");
+    }
 }
 
 fn misbehave(deed: &str, state: &Path, seq: u64, path: &Path) {
