@@ -107,8 +107,17 @@ def answer_of(tensors, metadata):
 
 def beside_packed(tensors):
     """The names of scales and biases: those that stand beside packed words."""
-    prefixes = [name.removesuffix(".weight") for name, array in tensors.items() if array.dtype == mx.uint32]
-    return {f"{prefix}.{part}" for prefix in prefixes for part in ("scales", "biases")}
+    prefixes = [prefix(name) for name, array in tensors.items() if array.dtype == mx.uint32]
+    beside = {start + part for start in prefixes for part in (b".scales", b".biases")}
+    return {name for name in tensors if name.encode() in beside}
+
+
+def prefix(name):
+    """What the names of scales and biases begin with: mlx cuts off as many bytes as `.weight` has, whatever
+    they are, and none of a shorter name."""
+    name = name.encode()
+    suffix = len(".weight")
+    return name[:-suffix] if len(name) >= suffix else name
 
 
 def shape(array):
