@@ -88,6 +88,12 @@ impl Ui {
         let _ = writeln!(self.errors, "{ERROR}assay:{ERROR:#} {}", lines.join("\n"));
     }
 
+    /// Says on standard error, where nobody watches a line that changes, how far a long piece of work is.
+    pub fn note(&mut self, text: &str) {
+        // As with a complaint, there is nobody else to tell.
+        let _ = writeln!(self.errors, "{DIM}assay: {}{DIM:#}", safe(text));
+    }
+
     /// Writes out what is buffered.
     ///
     /// # Errors

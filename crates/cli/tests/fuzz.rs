@@ -127,6 +127,29 @@ fn one_who_is_put_aside_does_not_end_a_campaign_and_nobody_left_does() {
     assert_eq!(output.status.code(), Some(3), "{}", complaint(&output));
 }
 
+#[test]
+fn what_was_found_is_told_when_nothing_can_be_written_any_more() {
+    let room = tempfile::tempdir().expect("a directory");
+    // After a hundred files there is no folder for files any more.
+    let ends = "n=$((n+1)); if [ $n = 100 ]; then rm -r */files; for d in */; do : > ${d}files; done; fi; echo";
+    script(room.path(), "ends", &REFUSES.replace("\n*) echo", &format!("\n*) {ends}")));
+    let words = ["fuzz", "--adapter", "./ends", "--count", "200", "--seed", "1", "--tries", "0", "--jobs", "1"];
+    let output = assay(room.path(), &[&words[..], &["--out", "one", "--json"]].concat());
+    assert_eq!(output.status.code(), Some(3), "{}", complaint(&output));
+    let summary = json(&output);
+    assert_eq!((&summary["exit"], &summary["files"]), (&3.into(), &200.into()));
+    assert_eq!(summary["groups"][0]["signature"]["verdict"], "false-reject", "{summary}");
+    let error = summary["error"].as_str().expect("an error");
+    assert!(error.starts_with("one/files/") && complaint(&output).contains(error), "{error}: {}", complaint(&output));
+
+    fs::remove_dir_all(room.path().join("one")).expect("removed");
+    let output = assay(room.path(), &[&words[..], &["--out", "two"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{}", complaint(&output));
+    assert!(text.contains("\nfalse-reject refuses: I do not like it\n"), "{text}");
+    assert!(text.contains("\n200 files: ") && complaint(&output).contains("--resume goes on"), "{text}");
+}
+
 /// The files below a directory, by their paths in it.
 fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();

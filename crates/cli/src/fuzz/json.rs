@@ -5,11 +5,11 @@ use std::path::Path;
 use assay_harness::campaign::{Campaign, Replayed};
 use serde_json::{Value as Json, json};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, Failure};
 use crate::text::path_json;
 
-/// The summary; docs/cli.md describes it.
-pub(super) fn summary(campaign: &Campaign, directory: &Path, exit: Exit) -> Json {
+/// The summary, and why the campaign ended early, if it did; docs/cli.md describes it.
+pub(super) fn summary(campaign: &Campaign, directory: &Path, exit: Exit, failed: Option<&Failure>) -> Json {
     let adapters = campaign.readers().iter().zip(campaign.tallies()).map(|(reader, tally)| {
         json!({
             "name": reader.name(), "version": reader.started().version, "command": reader.program().words(),
@@ -32,14 +32,18 @@ pub(super) fn summary(campaign: &Campaign, directory: &Path, exit: Exit) -> Json
         line["files"] = json!(files);
         line
     });
-    json!({
+    let mut summary = json!({
         "assay": env!("CARGO_PKG_VERSION"), "exit": exit.code(), "seed": campaign.seed(), "files": campaign.made(),
         "seconds": campaign.seconds(), "out": path_json(directory),
         "adapters": adapters.collect::<Vec<_>>(), "groups": groups.collect::<Vec<_>>(),
         "waiting": campaign.progress().waiting, "differ": pairs.collect::<Vec<_>>(),
         "rules": campaign.coverage().rules, "combinations": campaign.coverage().len(), "pool": campaign.pool(),
         "remarks": campaign.remarks(),
-    })
+    });
+    if let Some(failure) = failed {
+        summary["error"] = failure.to_string().into();
+    }
+    summary
 }
 
 /// What came of a finding when it was replayed.

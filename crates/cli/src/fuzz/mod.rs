@@ -27,14 +27,14 @@ Examples:
 
 Files are generated, taken from the corpus, mutated and crossed. One that shows something new, by the
 rules it breaks, by verdicts or by messages, is mutated further. Answers are judged as `assay run`
-judges them. A failure is confirmed in a fresh process, made small without a change of what any profile
-does with the file, and written to a directory of its own: the file, its annotated bytes, what everybody
-says of it, and a command that shows it again.
-What readers do where the profiles disagree is no failure; it is counted. Interrupted once, it ends
-in order. Adapters run with your rights: name those you trust.
+judges them. A failure is confirmed in a fresh process, made small while no profile changes what it does
+with the file, and written to a directory of its own: the file, its annotated bytes, what everybody says
+of it, and a command that shows it again. What readers do where the profiles disagree is no failure; it
+is counted. Interrupted once, it ends in order. Adapters run with your rights: name those you trust.
 
 Exit codes: 0 no failure was found, or the one that is replayed is gone; 1 failures; 2 usage; 3 an
-adapter could not be started, none was left to be asked, or nothing was asked.";
+adapter could not be started, none was left to be asked, nothing was asked, or something could not be
+written.";
 
 /// Find files that readers fail on, or disagree about.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,6 @@
 //! A campaign from its first file to its summary.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::Path;
 use std::process;
@@ -26,6 +26,9 @@ const DEFAULT_SECONDS: f64 = 60.0;
 
 /// How often the line about the campaign changes.
 const TICK: Duration = Duration::from_millis(200);
+
+/// How often a line is added where none can change: in a log.
+const NOTE: Duration = Duration::from_secs(30);
 
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     if args.count == Some(0) {
@@ -56,24 +59,25 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
     let stopped = stop_on_signals();
     let bar = Progress::open("asks about the first files", ui.progress());
-    let (start, rules) = (Instant::now(), catalogue().len());
-    let told = Cell::new(None::<Instant>);
+    let (start, rules, watched) = (Instant::now(), catalogue().len(), ui.progress());
+    let beat = Beat { every: if watched { TICK } else { NOTE }, last: Cell::new(start) };
+    let listener = RefCell::new(&mut *ui);
     let ran = campaign.run(&Watch {
         stop: Arc::new(|| stopped.load(Ordering::Relaxed) > 0),
         told: &|how| {
-            if told.get().is_none_or(|told| told.elapsed() >= TICK) {
-                told.set(Some(Instant::now()));
-                bar.tell(&line(how, start.elapsed(), rules));
+            if beat.due(Instant::now()) {
+                let line = line(how, start.elapsed(), rules);
+                if watched { bar.tell(&line) } else { listener.borrow_mut().note(&line) }
             }
         },
         hex: &annotated,
     });
     drop(bar);
-    ran.map_err(failure)?;
-
-    let exit = exit(&campaign);
+    // What was found is told, whatever could not be written.
+    let failed = ran.err().map(failure);
+    let exit = failed.as_ref().map_or_else(|| exit(&campaign), Failure::exit);
     if args.json {
-        write_json(ui.out(), &json::summary(&campaign, &args.out, exit))?;
+        write_json(ui.out(), &json::summary(&campaign, &args.out, exit, failed.as_ref()))?;
     } else {
         if stopped.load(Ordering::Relaxed) > 0 {
             writeln!(ui.out(), "{DIM}stopped: --resume goes on{DIM:#}\n")?;
@@ -84,6 +88,10 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         if let Some(why) = reader.aside() {
             ui.complain(&format!("{}: put aside: {why}", reader.name()));
         }
+    }
+    if let Some(failure) = failed {
+        let what = "that is where the campaign ended; --resume goes on from what was written before";
+        ui.complain(&format!("{failure}: {what}"));
     }
     Ok(exit)
 }
@@ -144,14 +152,33 @@ fn stop_on_signals() -> &'static AtomicUsize {
     &STOPPED
 }
 
+/// When it is time to tell something again.
+struct Beat {
+    every: Duration,
+    last: Cell<Instant>,
+}
+
+impl Beat {
+    fn due(&self, now: Instant) -> bool {
+        let due = now.duration_since(self.last.get()) >= self.every;
+        if due {
+            self.last.set(now);
+        }
+        due
+    }
+}
+
 /// The line about a campaign under way.
 fn line(how: &How, time: Duration, rules: usize) -> String {
     let (answers, accepted) = how.answers;
     let seconds = time.as_secs().max(1);
     let share = (100 * accepted).checked_div(answers).unwrap_or(0);
     let waiting = if how.waiting == 0 { String::new() } else { format!(" ({} to be confirmed)", how.waiting) };
+    let settling = how.settling.as_ref().map_or_else(String::new, |signature| {
+        format!("; makes small: {} {}: {}", signature.verdict, signature.adapter, signature.subject())
+    });
     format!(
-        "{} files, {}/s, {share} % accepted, {}/{rules} rules, {}{waiting}, {} s",
+        "{} files, {}/s, {share} % accepted, {}/{rules} rules, {}{waiting}, {} s{settling}",
         grouped(how.files),
         grouped(how.files / seconds),
         how.rules,
@@ -169,5 +196,37 @@ fn annotated(bytes: &[u8]) -> String {
     match write_hex(&mut out, &dump) {
         Ok(()) => String::from_utf8_lossy(&out.into_inner()).into_owned(),
         Err(error) => format!("{error}\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_harness::campaign::Signature;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_due_once_in_a_while() {
+        let start = Instant::now();
+        let beat = Beat { every: NOTE, last: Cell::new(start) };
+        let due: Vec<u64> = (0..100).filter(|&s| beat.due(start + Duration::from_secs(s))).collect();
+        assert_eq!(due, [30, 60, 90]);
+    }
+
+    #[test]
+    fn the_line_tells_what_is_made_small() {
+        let signature = |rules: &[&str], detail: &str| Signature {
+            adapter: "mine".to_owned(),
+            verdict: "wrong-value".to_owned(),
+            rules: rules.iter().map(|&rule| rule.to_owned()).collect(),
+            detail: detail.to_owned(),
+        };
+        let mut how = How { files: 5000, answers: (5000, 2500), rules: 9, groups: 1, waiting: 2, settling: None };
+        let told = |how: &How| line(how, Duration::from_secs(10), 119);
+        assert_eq!(told(&how), "5,000 files, 500/s, 50 % accepted, 9/119 rules, 1 group (2 to be confirmed), 10 s");
+        how.settling = Some(signature(&[], "tensors[].name"));
+        assert!(told(&how).ends_with(", 10 s; makes small: wrong-value mine: tensors[].name"), "{}", told(&how));
+        how.settling = Some(signature(&["align.zero", "magic.bytes"], ""));
+        assert!(told(&how).ends_with(": align.zero, magic.bytes"), "{}", told(&how));
     }
 }

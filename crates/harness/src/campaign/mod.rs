@@ -93,6 +93,8 @@ pub struct Progress {
     pub groups: usize,
     /// How many failures wait to be confirmed.
     pub waiting: usize,
+    /// What is being made small.
+    pub settling: Option<Signature>,
 }
 
 /// A campaign under way.
@@ -109,6 +111,8 @@ pub struct Campaign {
     begun: u64,
     /// The groups that an earlier run of the program did not make small.
     again: Vec<usize>,
+    /// What is being made small.
+    settling: Option<Signature>,
     /// What happened that is no failure of a reader, as sentences.
     remarks: Vec<String>,
 }
@@ -190,8 +194,19 @@ impl Campaign {
         let maker = Maker::new(state.seed, state.most, vectors);
         let begun = state.made;
         let again = state.groups.unfinished();
-        let mut campaign =
-            Self { readers, state, pool, room, maker, desk: desk()?, bounds, begun, again, remarks: Vec::new() };
+        let mut campaign = Self {
+            readers,
+            state,
+            pool,
+            room,
+            maker,
+            desk: desk()?,
+            bounds,
+            begun,
+            again,
+            settling: None,
+            remarks: Vec::new(),
+        };
         campaign.save()?;
         Ok(campaign)
     }
@@ -200,9 +215,20 @@ impl Campaign {
     ///
     /// # Errors
     ///
-    /// If something cannot be written.
+    /// If something cannot be written. What was found until then is there to be asked for.
     pub fn run(&mut self, watch: &Watch<'_>) -> Result<(), CampaignError> {
         let start = Instant::now();
+        let before = self.state.seconds;
+        let worked = self.work(watch, start);
+        for reader in &mut self.readers {
+            reader.stop();
+        }
+        self.state.seconds = before + start.elapsed().as_secs_f64();
+        // What could not be written may not be written now either; the first error tells why.
+        worked.and(self.save())
+    }
+
+    fn work(&mut self, watch: &Watch<'_>, start: Instant) -> Result<(), CampaignError> {
         let before = self.state.seconds;
         let until = |time: Option<Duration>| -> Stop {
             let stop = Arc::clone(&watch.stop);
@@ -217,11 +243,11 @@ impl Campaign {
             if left == 0 {
                 break;
             }
-            self.round(left.min(ROUND), watch.hex, &over)?;
+            self.round(left.min(ROUND), watch, &over)?;
             // Most of the time is for what is to be found.
             while !over() && settling < start.elapsed() / 3 {
                 let began = Instant::now();
-                if !self.settle_next(watch.hex, &over)? {
+                if !self.settle_next(watch, &over)? {
                     break;
                 }
                 settling += began.elapsed();
@@ -233,14 +259,10 @@ impl Campaign {
                 saved = Instant::now();
             }
         }
-        while !settled_enough() && self.settle_next(watch.hex, &settled_enough)? {
+        while !settled_enough() && self.settle_next(watch, &settled_enough)? {
             (watch.told)(&self.progress());
         }
-        for reader in &mut self.readers {
-            reader.stop();
-        }
-        self.state.seconds = before + start.elapsed().as_secs_f64();
-        self.save()
+        Ok(())
     }
 
     fn save(&mut self) -> Result<(), CampaignError> {
@@ -248,7 +270,7 @@ impl Campaign {
     }
 
     /// Makes so many files, asks every reader about each, and looks at what they say.
-    fn round(&mut self, files: u64, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<(), CampaignError> {
+    fn round(&mut self, files: u64, watch: &Watch<'_>, stop: &Stop) -> Result<(), CampaignError> {
         let first = self.state.made;
         let made: Vec<Made> = (first..first + files)
             .map(|number| self.maker.make(number, &mut self.pool, &self.state.coverage))
@@ -278,7 +300,7 @@ impl Campaign {
             self.state.made += 1;
             // What waits takes room, too.
             while self.state.groups.waiting().map(|waiting| waiting.size).sum::<u64>() > self.bounds.disk / 8 {
-                if !self.settle_next(hex, stop)? {
+                if !self.settle_next(watch, stop)? {
                     break;
                 }
             }
@@ -364,6 +386,7 @@ impl Campaign {
             rules: self.state.coverage.rules.len(),
             groups: self.state.groups.len(),
             waiting: self.state.groups.waiting().count(),
+            settling: self.settling.clone(),
         }
     }
 

@@ -14,7 +14,7 @@ use super::finding::{AnswerLine, FILE, Finding, described, message, read_file};
 use super::groups::{Group, Waiting};
 use super::reader::{Asked, Stop};
 use super::signature::Signature;
-use super::{Campaign, CampaignError};
+use super::{Campaign, CampaignError, Watch};
 use crate::adapter::session::StartError;
 use crate::adapter::verdict::Verdict;
 
@@ -23,11 +23,17 @@ const FEW: usize = 12;
 
 impl Campaign {
     /// Settles the next failure that waits; `false` if none does.
-    pub(super) fn settle_next(&mut self, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<bool, CampaignError> {
+    pub(super) fn settle_next(&mut self, watch: &Watch<'_>, stop: &Stop) -> Result<bool, CampaignError> {
+        let settled = self.settle(watch, stop);
+        self.settling = None;
+        settled
+    }
+
+    fn settle(&mut self, watch: &Watch<'_>, stop: &Stop) -> Result<bool, CampaignError> {
         let readers = &self.readers;
         let asked = |name: &str| readers.iter().any(|reader| reader.name() == name && reader.aside().is_none());
         let Some((at, signature, waiting)) = self.state.groups.next(asked) else {
-            return self.finish_next(hex, stop);
+            return self.finish_next(watch, stop);
         };
         if let Some(group) = self.state.groups.shows(&signature) {
             self.state.groups.belongs(at, group);
@@ -57,7 +63,7 @@ impl Campaign {
             self.state.groups.unstable(at);
             return Ok(true);
         };
-        let (entry, asked, unfinished) = self.smaller(who, &confirmed, before, first, stop)?;
+        let (entry, asked, unfinished) = self.smaller(who, &confirmed, before, first, (watch, stop))?;
         let Some(last) = asked.signature.clone() else {
             self.state.groups.unstable(at);
             return Ok(true);
@@ -66,7 +72,7 @@ impl Campaign {
             self.state.groups.belongs(at, group);
             return Ok(true);
         }
-        let directory = self.write(who, &last, &entry, (&asked, unfinished), &waiting, hex)?;
+        let directory = self.write(who, &last, &entry, (&asked, unfinished), &waiting, watch)?;
         let group = Group {
             message: message(&entry, &asked),
             signature: last,
@@ -81,7 +87,7 @@ impl Campaign {
     }
 
     /// Goes on to make small what an earlier run of the program had no time for; `false` if nothing is left.
-    fn finish_next(&mut self, hex: &dyn Fn(&[u8]) -> String, stop: &Stop) -> Result<bool, CampaignError> {
+    fn finish_next(&mut self, watch: &Watch<'_>, stop: &Stop) -> Result<bool, CampaignError> {
         let Some((at, group)) = self.again.pop().and_then(|at| Some((at, self.state.groups.group(at)?.clone()))) else {
             return Ok(false);
         };
@@ -98,7 +104,7 @@ impl Campaign {
         if first.signature.as_ref() != Some(&group.signature) {
             return Ok(true);
         }
-        let (entry, asked, unfinished) = self.smaller(who, &group.signature, before, first, stop)?;
+        let (entry, asked, unfinished) = self.smaller(who, &group.signature, before, first, (watch, stop))?;
         if asked.signature.as_ref() != Some(&group.signature) {
             return Ok(true);
         }
@@ -109,7 +115,7 @@ impl Campaign {
             made: finding.made,
         };
         let message = message(&entry, &asked);
-        if self.write(who, &group.signature, &entry, (&asked, unfinished), &waiting, hex)?.is_some() {
+        if self.write(who, &group.signature, &entry, (&asked, unfinished), &waiting, watch)?.is_some() {
             self.state.groups.replace(at, Group { message, size: entry.vector.size, unfinished, ..group });
         }
         Ok(true)
@@ -128,10 +134,12 @@ impl Campaign {
         signature: &Signature,
         before: Entry,
         first: Asked,
-        stop: &Stop,
+        (watch, stop): (&Watch<'_>, &Stop),
     ) -> Result<(Entry, Asked, bool), CampaignError> {
         let slow = signature.verdict().is_some_and(Verdict::takes_all);
         let tries = if slow { self.bounds.tries.min(FEW) } else { self.bounds.tries };
+        self.settling = Some(signature.clone());
+        let progress = self.progress();
         let directory = self.desk.path();
         let reader = &mut self.readers[who];
         let (began, patience) = (Instant::now(), self.bounds.patience());
@@ -139,6 +147,7 @@ impl Campaign {
         let (mut questions, mut cut) = (0, false);
         let mut shows = |bytes: &[u8]| {
             questions += 1;
+            (watch.told)(&progress);
             if stop() || patience.is_some_and(|patience| began.elapsed() >= patience) {
                 cut = true;
                 return false;
@@ -178,7 +187,7 @@ impl Campaign {
         entry: &Entry,
         (asked, unfinished): (&Asked, bool),
         waiting: &Waiting,
-        hex: &dyn Fn(&[u8]) -> String,
+        watch: &Watch<'_>,
     ) -> Result<Option<String>, CampaignError> {
         let mut answers = Vec::new();
         for (i, reader) in self.readers.iter_mut().enumerate() {
@@ -188,7 +197,7 @@ impl Campaign {
         }
         let origin = (self.state.seed, waiting.number, waiting.made.clone(), waiting.size);
         let finding = described(signature.clone(), &self.readers, entry, answers, origin, unfinished);
-        let hex = hex(&entry.bytes);
+        let hex = (watch.hex)(&entry.bytes);
         // What is known of it is a few times as long as the file at the most.
         let estimate = 4 * entry.vector.size + hex.len() as u64 + (16 << 10);
         if self.state.findings_bytes + estimate > self.bounds.disk / 8 * 3 {

@@ -71,6 +71,12 @@ impl Signature {
         Verdict::from_name(&self.verdict)
     }
 
+    /// What it is about, in a word or two: the rules, or else the place or the shape of what was said.
+    #[must_use]
+    pub fn subject(&self) -> String {
+        if self.rules.is_empty() { self.detail.clone() } else { self.rules.join(", ") }
+    }
+
     /// Whether no two profiles have a reason in common to refuse the file.
     pub(crate) fn is_mixture(&self) -> bool {
         self.detail == MIXTURE

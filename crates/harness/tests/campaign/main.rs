@@ -18,7 +18,7 @@ use assay_harness::adapter::program::Program;
 use assay_harness::adapter::session::Limits;
 use assay_harness::adapter::verdict::Verdict;
 use assay_harness::campaign::finding::Finding;
-use assay_harness::campaign::{Bounds, Campaign, CampaignError, Reader, Watch, replay};
+use assay_harness::campaign::{Bounds, Campaign, CampaignError, Progress, Reader, Watch, replay};
 use assay_harness::sandbox::limits_enforced;
 use gguf_spec::binary::decode;
 use gguf_spec::judge::judge;

@@ -8,12 +8,14 @@ use serde_json::Value as Json;
 use super::*;
 
 /// The tests of this file.
-pub(super) const TESTS: [(&str, Test); 6] = [
+pub(super) const TESTS: [(&str, Test); 8] = [
     ("the_same_seed_makes_the_same_files", same),
     ("a_campaign_goes_on_where_it_ended", resumed),
     ("a_directory_is_of_one_campaign", one_directory),
     ("bounds_of_size_and_disk_hold", bounded),
     ("a_campaign_that_is_stopped_ends_at_once", stopped),
+    ("what_was_found_stays_when_nothing_can_be_written", unwritable),
+    ("what_is_made_small_is_told", told),
     ("a_replay_tells_what_it_cannot_read", unreadable),
 ];
 
@@ -132,6 +134,39 @@ fn stopped() -> Result<(), Failed> {
     again.run(&watch())?;
     assert_eq!(again.progress().waiting, 0);
     assert!(!again.groups().is_empty());
+    Ok(())
+}
+
+fn unwritable() -> Result<(), Failed> {
+    let room = tempfile::tempdir()?;
+    let out = room.path().join("out");
+    let mut campaign = Campaign::begin(&out, vec![reader("reject", room.path(), 1)?], &[], 7, MOST, bounds(1000))?;
+    // In the middle of it a file is where the directory was.
+    let break_it = |how: &Progress| {
+        if how.groups > 0 && out.is_dir() {
+            fs::rename(&out, room.path().join("gone")).and_then(|()| fs::write(&out, "")).expect("moved");
+        }
+    };
+    let ran = campaign.run(&Watch { told: &break_it, ..watch() });
+    assert!(matches!(&ran, Err(CampaignError::File { path, .. }) if path.starts_with(&out)), "{ran:?}");
+    assert!(campaign.made() > 0 && !campaign.groups().is_empty() && campaign.seconds() > 0.0);
+    // What was written before is whole.
+    let gone = room.path().join("gone");
+    drop(campaign);
+    drop(Campaign::resume(&gone, vec![reader("reject", room.path(), 1)?], &[], bounds(1))?);
+    Ok(())
+}
+
+fn told() -> Result<(), Failed> {
+    let room = tempfile::tempdir()?;
+    let out = room.path().join("out");
+    let mut campaign = Campaign::begin(&out, vec![reader("reject", room.path(), 1)?], &[], 7, MOST, bounds(100))?;
+    let seen = std::cell::RefCell::new(Vec::new());
+    campaign.run(&Watch { told: &|how| seen.borrow_mut().push(how.settling.clone()), ..watch() })?;
+    let seen = seen.into_inner();
+    let made_small = seen.iter().flatten().filter(|s| s.adapter == "fake" && s.verdict == "false-reject").count();
+    assert!(made_small > 10 && seen.last() == Some(&None), "{seen:?}");
+    assert_eq!(campaign.progress().settling, None);
     Ok(())
 }
 
