@@ -7,12 +7,13 @@
 //!   one; `groups`: failures by signature;
 //! - `settle`: a failure confirmed in a fresh process and made small; [`finding`]: its reproducer;
 //!   `replay`: the same file again;
-//! - `state`: what is kept on disk.
+//! - `state`: what is kept on disk; `desk`: the directory where readers find the files.
 //!
 //! What an answer is worth is judged where a run judges it, [`crate::adapter::judge`]: what is expected of a
 //! generated file is what the specification says of it.
 
 mod coverage;
+mod desk;
 pub mod finding;
 mod groups;
 mod make;
@@ -33,7 +34,7 @@ pub use signature::Signature;
 pub use state::{CampaignError, Pair, Tally};
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -43,6 +44,7 @@ use gguf_spec::judge::Class;
 
 use crate::parallel::side_by_side;
 use coverage::combinations;
+use desk::desk;
 use finding::{adapter_line, said};
 use groups::Waiting;
 use make::{Made, Maker};
@@ -475,15 +477,4 @@ fn tell_apart(readers: &mut [Reader]) {
             rest[0].rename(format!("{name}#{}", same + 1));
         }
     }
-}
-
-/// A directory for files that readers are asked about, in memory if the system has one there.
-fn desk() -> Result<tempfile::TempDir, CampaignError> {
-    let memory = PathBuf::from("/dev/shm");
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("assay-fuzz-");
-    builder
-        .tempdir_in(&memory)
-        .or_else(|_| builder.tempdir())
-        .map_err(|source| CampaignError::File { path: std::env::temp_dir(), source })
 }
