@@ -109,6 +109,24 @@ pub fn owner<'t>(tree: &'t Tree<'_>, field: &Field) -> Option<&'t [u8]> {
     }
 }
 
+/// What a whole field says of a pair or tensor info that is not: no tree has it. `bytes` are its first ones, 256 at
+/// the most, of `len`.
+#[must_use]
+pub fn content_of_unfinished(field: &Field, bytes: &[u8], len: u64, order: ByteOrder) -> String {
+    let number = || order.number(&bytes[..bytes.len().min(8)]);
+    let id = || u32::try_from(number()).unwrap_or(u32::MAX);
+    match field {
+        Field::Kv(_, KvPart::Key | KvPart::Value(_, ValuePart::Whole)) => quoted(bytes, 60),
+        Field::Tensor(_, TensorPart::Name) => quoted(bytes, 64),
+        Field::Kv(_, KvPart::Type | KvPart::Value(_, ValuePart::ElementType)) => {
+            format!("{} ({})", id(), value_type_name(id()))
+        }
+        Field::Tensor(_, TensorPart::Type) => format!("{} ({})", id(), type_name(id())),
+        Field::Kv(_, KvPart::KeyLen | KvPart::Value(_, ValuePart::Len)) | Field::Tensor(..) => grouped(number()),
+        _ => count(len, "byte"),
+    }
+}
+
 /// What a field says. `bytes` is how many bytes it has.
 #[must_use]
 pub fn content(tree: &Tree<'_>, field: &Field, bytes: u64) -> String {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::places::Places;
+use super::places::{Places, Span};
 use crate::field::{Field, Finding, KvPart, TensorPart, ValuePart};
 use crate::limits::{GGML_MAX_PAIRS, GGML_MAX_TENSORS, MAGIC, MAX_NESTING, VERSION};
 use crate::profile::KeyLookup;
@@ -98,6 +98,7 @@ pub fn decode_with<'a>(source: Source<'a>, options: &Options) -> Result<Decoded<
         at: source.base,
         keep_from: source.base,
         findings: Vec::new(),
+        whole: None,
     };
     let mut tree = None;
     let complete = match decoder.file(&mut tree) {
@@ -118,6 +119,33 @@ pub fn decode_with<'a>(source: Source<'a>, options: &Options) -> Result<Decoded<
         places = Places::of(tree, source.base);
     }
     Ok(Decoded { tree, places, findings: decoder.findings, complete })
+}
+
+/// The fields of the pair or tensor info in which decoding stopped, as far as they are whole, in file order, end
+/// to end; none if it stopped elsewhere. `len` is the length of the whole input in bytes.
+#[must_use]
+pub fn spans_of_unfinished(decoded: &Decoded<'_>, len: u64) -> Vec<Span> {
+    let (Some(tree), Some(last)) = (&decoded.tree, decoded.findings.last()) else { return Vec::new() };
+    let start = decoded.places.padding_end;
+    let checks = Checks::all();
+    let mut decoder = Decoder {
+        source: Source { head: &tree.rest, len: len.saturating_sub(start), base: 0 },
+        checks: &checks,
+        order: tree.byte_order,
+        wide: tree.length_width(),
+        at: 0,
+        keep_from: 0,
+        findings: Vec::new(),
+        whole: Some(Vec::new()),
+    };
+    // It stops where it stopped: what it reads is here for its places alone.
+    match last.field {
+        Field::Kv(i, _) if !decoded.complete && i == tree.metadata.len() => drop(decoder.pair(i)),
+        Field::Tensor(i, _) if !decoded.complete && i == tree.tensors.len() => drop(decoder.tensor(i)),
+        _ => {}
+    }
+    let shifted = |span: Span| Span { range: span.range.start + start..span.range.end + start, ..span };
+    decoder.whole.into_iter().flatten().map(shifted).collect()
 }
 
 /// Bytes of the head; offsets that came from the head fit `usize`.
@@ -143,6 +171,8 @@ struct Decoder<'a, 'c> {
     /// Where the first byte lies that is not in the tree yet.
     keep_from: u64,
     findings: Vec<Finding>,
+    /// The fields that were read, if anybody wants them: there may be millions.
+    whole: Option<Vec<Span>>,
 }
 
 impl<'a> Decoder<'a, '_> {
@@ -402,7 +432,12 @@ impl<'a> Decoder<'a, '_> {
     /// `size` bytes, or the fault that they are missing.
     fn fixed(&mut self, rule: &'static Rule, size: u64, field: impl FnOnce() -> Field) -> Result<&'a [u8], Halt> {
         match self.take(size) {
-            Ok(bytes) => Ok(bytes),
+            Ok(bytes) => {
+                if let Some(whole) = self.whole.as_mut().filter(|_| size > 0) {
+                    whole.push(Span { field: field(), range: self.at - size..self.at });
+                }
+                Ok(bytes)
+            }
             Err(Missing::InHead(at_least)) => Err(Halt::Need(at_least)),
             Err(Missing::InInput) => {
                 let left = self.left();

@@ -8,7 +8,7 @@ mod decode;
 mod encode;
 mod places;
 
-pub use decode::{Decoded, NeedMore, Options, Source, decode, decode_with};
+pub use decode::{Decoded, NeedMore, Options, Source, decode, decode_with, spans_of_unfinished};
 pub use encode::encode;
 pub use places::{Places, Span, spans, spans_of_data};
 pub(crate) use places::{array_size, string_size};

@@ -1,7 +1,7 @@
 //! Files written by hand, byte for byte: nothing here is made by the encoder that is tested.
 
-use super::{NeedMore, Options, Source, decode, decode_with, encode, spans, spans_of_data};
-use crate::field::Field;
+use super::{NeedMore, Options, Source, Span, decode, decode_with, encode, spans, spans_of_data, spans_of_unfinished};
+use crate::field::{Field, TensorPart};
 use crate::generate::{Builder, array, nested, pair};
 use crate::limits::MAX_NESTING;
 use crate::profile::KeyLookup;
@@ -64,6 +64,37 @@ fn a_small_file() {
     assert_eq!(decoded.places.table_end, TABLE_END as u64);
     assert_eq!(decoded.places.padding_end, DATA as u64);
     assert_eq!(encode(&small()), SMALL);
+}
+
+/// Wherever a file is cut, what is left of the entry that is cut has the names and places of the whole file.
+#[test]
+fn the_fields_of_a_cut_entry_are_those_of_the_whole_one() {
+    let all = spans(&small(), 0);
+    let is_entry = |span: &&Span| matches!(span.field, Field::Kv(..) | Field::Tensor(..));
+    for len in 24..TABLE_END {
+        let cut = &SMALL[..len];
+        let decoded = decode(cut);
+        let mut found = spans(decoded.tree.as_ref().expect("a header"), 0);
+        found.retain(|span| is_entry(&span));
+        found.extend(spans_of_unfinished(&decoded, len as u64));
+        // Sizes of dimensions are read if all of them are there.
+        let is_dim = |span: &Span| matches!(span.field, Field::Tensor(_, TensorPart::Dim(_)));
+        let dims_end = all.iter().filter(|span| is_dim(span)).map(|span| span.range.end).max().expect("dimensions");
+        let is_there = |span: &&Span| span.range.end.max(if is_dim(span) { dims_end } else { 0 }) <= len as u64;
+        let expected: Vec<_> = all.iter().filter(is_entry).filter(is_there).collect();
+        assert_eq!(found.iter().collect::<Vec<_>>(), expected, "cut at {len}");
+    }
+}
+
+#[test]
+fn what_stopped_in_no_entry_has_no_unfinished_one() {
+    assert_eq!(spans_of_unfinished(&decode(SMALL), SMALL.len() as u64), []);
+    let mut future = SMALL.to_vec();
+    future[4] = 77;
+    for file in [&future[..], &SMALL[..23], &SMALL[..24], b"GGUF", b""] {
+        let found = spans_of_unfinished(&decode(file), file.len() as u64);
+        assert_eq!(found, [], "{file:?}");
+    }
 }
 
 #[test]

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::ops::Range;
 
-use gguf_spec::binary::Span;
+use gguf_spec::binary::{Decoded, Span, spans_of_unfinished};
 use gguf_spec::field::{Field, Finding, KvPart};
 use gguf_spec::input::Input;
 use gguf_spec::rules::Severity;
 use gguf_spec::syntax::{Array, Elements, Tree, Value};
 
 use super::{Dump, all_spans, finding_line};
-use crate::fields::content;
+use crate::fields::{content, content_of_unfinished};
 use crate::text::{count, grouped};
 use crate::ui::{DIM, ERROR, ID, WARNING};
 
@@ -29,7 +29,8 @@ const LAST_ELEMENTS: usize = 2;
 /// Every field, or those alone where something is wrong, and their neighbours.
 pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>, faults_alone: bool) -> io::Result<()> {
     let len = dump.input.len();
-    let spans = all_spans(dump.decoded, len);
+    let mut spans = all_spans(dump.decoded, len);
+    let unfinished = name_unfinished(&mut spans, dump.decoded, len);
     let mut findings: Vec<&Finding> = dump.findings.iter().collect();
     findings.sort_by_key(|finding| finding.span.start);
     let digits = format!("{len:x}").len().max(8);
@@ -69,7 +70,13 @@ pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>, faults_alone: bool) ->
             page.elided(&range, why)?;
         }
         let label = dump.decoded.tree.as_ref().map_or_else(String::new, |tree| {
-            let text = content(tree, &span.field, span.range.end - span.range.start);
+            let size = span.range.end - span.range.start;
+            let text = if unfinished.contains(&i) {
+                let start = dump.input.bytes(span.range.start..span.range.start + size.min(256)).unwrap_or_default();
+                content_of_unfinished(&span.field, &start, size, tree.byte_order)
+            } else {
+                content(tree, &span.field, size)
+            };
             if text.is_empty() { text } else { format!(" = {text}") }
         });
         page.span(span, &label)?;
@@ -78,6 +85,21 @@ pub(super) fn write(out: &mut dyn Write, dump: &Dump<'_>, faults_alone: bool) ->
         page.elided(&range, why)?;
     }
     page.rest()
+}
+
+/// Names what is there of the pair or tensor info in which decoding stopped; where these fields are in the list.
+fn name_unfinished(spans: &mut Vec<Span>, decoded: &Decoded<'_>, len: u64) -> Range<usize> {
+    let named = spans_of_unfinished(decoded, len);
+    let Some(end) = named.last().map(|span| span.range.end) else { return 0..0 };
+    // They are the start of what is not read.
+    let Some(unread) = spans.pop() else { return 0..0 };
+    let first = spans.len();
+    spans.extend(named);
+    let names = first..spans.len();
+    if end < unread.range.end {
+        spans.push(Span { range: end..unread.range.end, ..unread });
+    }
+    names
 }
 
 /// Bytes that are read at once.
