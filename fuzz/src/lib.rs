@@ -7,6 +7,7 @@
 //! from ([`seeds`]), how its inputs are changed ([`mutation`]) and what it prints ([`statistics`]).
 
 pub mod dictionary;
+pub mod ended;
 #[cfg(fuzzing)]
 pub mod engine;
 #[cfg(all(feature = "ggml", target_os = "linux"))]

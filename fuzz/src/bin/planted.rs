@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use assay_corpus::store::{Entry, load};
+use assay_fuzz::ended::{Way, ended};
 use assay_fuzz::planted::{Fault, Table};
 use assay_fuzz::{Target, seeds, targets};
 use clap::Parser;
@@ -75,8 +76,8 @@ struct Hunt {
     time: Duration,
     /// How many files it took; `None` if that was not said.
     files: Option<u64>,
-    /// What did not hold; `None` if everything did.
-    found: Option<String>,
+    /// What it was seen as, and what did not hold; `None` if everything did.
+    found: Option<(Way, String)>,
 }
 
 fn main() -> ExitCode {
@@ -107,7 +108,7 @@ fn run(args: &Args) -> Result<usize, String> {
     let absolute = |path: &Path| std::path::absolute(path).map_err(|error| error.to_string());
     let work = absolute(&args.work)?;
     let target_dir = args.target_dir.as_ref().map_or_else(|| Ok(work.join("target")), |path| absolute(path))?;
-    let shop = Shop { source: work.join("source"), work, target_dir, seed: args.seed };
+    let shop = Shop { source: work.join("source"), work, target_dir, host: host()?, seed: args.seed };
     copy_source(&args.root, &shop.source)?;
     shop.control(args.seconds, &entries)?;
     let mut missed = 0;
@@ -117,7 +118,10 @@ fn run(args: &Args) -> Result<usize, String> {
         let hunts = shop.hunt(args, fault, &entries)?;
         let last = hunts.last().ok_or("no target hunts")?;
         match &last.found {
-            Some(found) => eprintln!("{:>6.1} s  {}  {}", last.time.as_secs_f64(), last.target, short(found)),
+            Some((way, found)) => {
+                let time = last.time.as_secs_f64();
+                eprintln!("{time:>6.1} s  {}  {way}: {}", last.target, short(found));
+            }
             None => {
                 missed += 1;
                 eprintln!("not found");
@@ -193,6 +197,8 @@ struct Shop {
     source: PathBuf,
     /// What cargo builds into.
     target_dir: PathBuf,
+    /// What it builds for: the name of a folder in there.
+    host: String,
     /// The seed of libFuzzer.
     seed: u32,
 }
@@ -208,7 +214,7 @@ impl Shop {
             self.build(target.name)?;
             let folder = self.seeds("control", target, entries, &[])?;
             let hunt = self.go(seconds.min(CONTROL_SECONDS), target.name, &folder)?;
-            if let Some(found) = hunt.found {
+            if let Some((_, found)) = hunt.found {
                 return Err(format!("{} finds something without any fault: {found}", target.name));
             }
         }
@@ -259,7 +265,7 @@ impl Shop {
         let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
         let status = Command::new("cargo")
             .args(["+nightly", "fuzz", "build", "--sanitizer", "none", "--no-trace-compares"])
-            .args(["--no-default-features", target])
+            .args(["--no-default-features", "--target", &self.host, target])
             .current_dir(&self.source)
             .env("CARGO_TARGET_DIR", &self.target_dir)
             // A rustflags variable of the caller would take the place of those of cargo-fuzz.
@@ -280,7 +286,7 @@ impl Shop {
                 return Ok(());
             }
             let said = String::from_utf8_lossy(&output.stderr);
-            reason(&said)?;
+            ended(&said)?;
             let written = said.lines().find_map(|line| line.split_once("Test unit written to ").map(|(_, path)| path));
             let shown = read(Path::new(written.ok_or("libFuzzer wrote no file")?.trim()))?;
             let files = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -298,7 +304,8 @@ impl Shop {
 
     /// Runs a target from its seeds, and waits for its end.
     fn start(&self, target: &str, seeds: &Path, how_long: &str) -> Result<Output, String> {
-        let program = find_program(&self.target_dir, target)?;
+        // Another target's folder may hold an older one.
+        let program = self.target_dir.join(&self.host).join("release").join(target);
         let artifacts = self.work.join("artifacts");
         fs::create_dir_all(&artifacts).map_err(|error| format!("{}: {error}", artifacts.display()))?;
         Command::new(&program)
@@ -319,33 +326,23 @@ impl Shop {
         let time = begun.elapsed();
         let said = String::from_utf8_lossy(&output.stderr);
         let executed = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-        let found = if output.status.success() { None } else { Some(reason(&said)?) };
+        let found = if output.status.success() { None } else { Some(ended(&said)?) };
         Ok(Hunt { target, time, files: executed.and_then(|n| n.trim().parse().ok()), found })
     }
 }
 
-/// The program of a target, wherever cargo put it.
-fn find_program(target: &Path, name: &str) -> Result<PathBuf, String> {
-    let folders = fs::read_dir(target).map_err(|error| format!("{}: {error}", target.display()))?;
-    folders
-        .filter_map(Result::ok)
-        .map(|folder| folder.path().join("release").join(name))
-        .find(|path| path.is_file())
-        .ok_or_else(|| format!("{}: no program {name}", target.display()))
-}
-
-/// What a target says when something does not hold.
-fn reason(said: &str) -> Result<String, String> {
-    // An end without this line is no finding: then libFuzzer itself could not go on.
-    if !said.contains("SUMMARY: libFuzzer: ") {
-        return Err(format!("libFuzzer did not run: {}", said.lines().last().unwrap_or("it says nothing")));
+/// The target of compilers that builds for this machine, by the name that it gives itself.
+fn host() -> Result<String, String> {
+    let output = Command::new("rustc")
+        .args(["+nightly", "--print", "host-tuple"])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("rustc: {error}"))?;
+    let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    if output.status.success() && !name.is_empty() {
+        return Ok(name);
     }
-    let mut lines = said.lines();
-    if lines.by_ref().any(|line| line.contains("panicked at ")) {
-        return Ok(lines.next().unwrap_or_default().to_owned());
-    }
-    let error = said.lines().find(|line| line.contains("ERROR: libFuzzer: "));
-    Ok(error.unwrap_or("it does not say why").to_owned())
+    Err(format!("rustc +nightly: {}", String::from_utf8_lossy(&output.stderr).trim()))
 }
 
 fn short(text: &str) -> String {
@@ -359,42 +356,52 @@ fn short(text: &str) -> String {
 fn markdown(args: &Args, all: usize, lines: &[(&Fault, Vec<Hunt>)]) -> String {
     let found = lines.iter().filter(|(_, hunts)| hunts.last().is_some_and(|hunt| hunt.found.is_some())).count();
     let mut by_target: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut by_way: BTreeMap<Way, usize> = BTreeMap::new();
     let mut times: Vec<f64> = Vec::new();
     for hunt in lines.iter().filter_map(|(_, hunts)| hunts.last()).filter(|hunt| hunt.found.is_some()) {
         *by_target.entry(hunt.target).or_default() += 1;
+        if let Some((way, _)) = hunt.found {
+            *by_way.entry(way).or_default() += 1;
+        }
         times.push(hunt.time.as_secs_f64());
     }
     times.sort_by(f64::total_cmp);
     let middle = times.get(times.len() / 2).copied().unwrap_or(0.0);
     let longest = times.last().copied().unwrap_or(0.0);
     let targets: Vec<String> = by_target.iter().map(|(target, n)| format!("{n} by `{target}`")).collect();
+    let ways: Vec<String> = by_way.iter().map(|(way, n)| format!("{n} as {way}")).collect();
     let mut text = format!(
         "# Planted faults\n\n\
          The fast reader is built with one fault at a time, and fuzzed on one core from the small vectors of the \
          corpus but for those that exercise the rules of the fault, or that show it as they are (without a fault, nothing is found); `fuzz/planted/faults.toml` holds the faults, \
          each with a place where a reader of others failed like that.\n\n\
-         **{found} of {} were found**, of the {all} in the table, within {} s each ({}): half of them within {middle:.1} s, the last one after \
+         **{found} of {} were found**, of the {all} in the table, within {} s each ({}; seen {}): half of them within {middle:.1} s, the last one after \
          {longest:.1} s. The times are of one run, from the start of the program to its end, with libFuzzer's seed \
          {}; they differ from run to run and from machine to machine.\n\n\
+         Seen as a panic is what a target says does not hold, and a panic of the reader. A file that takes 10 s is a \
+         timeout; 2 GiB is too much memory.\n\n\
          Made by `cargo run --release -p assay-fuzz --bin planted -- --markdown reports/planted.md`.\n\n\
-         | fault | row | what the faulty reader does | subtle | target | seconds | files |\n\
-         | --- | --- | --- | --- | --- | ---: | ---: |\n",
+         | fault | row | what the faulty reader does | subtle | target | seen as | seconds | files |\n\
+         | --- | --- | --- | --- | --- | --- | ---: | ---: |\n",
         lines.len(),
         args.seconds,
         targets.join(", "),
+        ways.join(", "),
         args.seed,
     );
     for (fault, hunts) in lines {
         let Some(hunt) = hunts.last() else { continue };
         let files = hunt.files.map_or_else(|| "?".to_owned(), |n| n.to_string());
-        let (target, seconds) = match hunt.found {
-            Some(_) => (format!("`{}`", hunt.target), format!("{:.1}", hunt.time.as_secs_f64())),
-            None => ("none".to_owned(), "not found".to_owned()),
+        let (target, way, seconds) = match &hunt.found {
+            Some((way, _)) => {
+                (format!("`{}`", hunt.target), way.to_string(), format!("{:.1}", hunt.time.as_secs_f64()))
+            }
+            None => ("none".to_owned(), String::new(), "not found".to_owned()),
         };
         let subtle = if fault.subtle { "yes" } else { "" };
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | {subtle} | {target} | {seconds} | {files} |",
+            "| `{}` | {} | {} | {subtle} | {target} | {way} | {seconds} | {files} |",
             fault.id, fault.row, fault.says
         );
     }
