@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use assay_bench::{measured, vocabulary};
+use assay_bench::{Work, measured, vocabulary};
 use assay_providers::ggml::{Mode, Reads, Release};
 use assay_reader::{Policy, read};
 use candle_core::quantized::gguf_file::Content;
@@ -24,8 +24,6 @@ const PROMISES: [(&str, f64); 3] = [("ggus", 1.0), ("candle-core", 0.2), ("gguf-
 
 /// Bytes in a second, at least.
 const LEAST_RATE: f64 = 1e9;
-
-type Work<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
 fn main() -> ExitCode {
     let bytes = vocabulary();

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use assay_bench::measured;
+use assay_bench::{Work, measured};
 use assay_providers::ggml::{Mode, Release};
 use assay_reader::{Policy, read};
 use criterion::{Criterion, Throughput};
@@ -22,8 +22,6 @@ const LEAST: f64 = 2.5;
 
 /// Larger vectors are no seeds.
 const MOST_BYTES: u64 = 4096;
-
-type Work<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
 fn main() -> ExitCode {
     let vectors = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../corpus/vectors"));

@@ -152,9 +152,12 @@ pub struct Times {
     pub median: Duration,
 }
 
+/// Something that takes time, under the name that it is shown by.
+pub type Work<'a> = (&'static str, Box<dyn FnMut() + 'a>);
+
 /// The times that some works take, each done once in a round, so that what else the machine does meets
 /// all of them.
-pub fn measured(rounds: usize, works: &mut [(&'static str, Box<dyn FnMut() + '_>)]) -> Vec<Times> {
+pub fn measured(rounds: usize, works: &mut [Work<'_>]) -> Vec<Times> {
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); works.len()];
     for _ in 0..rounds {
         for ((_, work), times) in works.iter_mut().zip(&mut times) {
