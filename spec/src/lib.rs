@@ -4,6 +4,7 @@
 //! the chapters:
 //!
 //! - [`types`], [`limits`], [`profile`], [`rules`]: the tables every other place derives from;
+//! - [`quant`]: what is in the blocks of tensor data, weight by weight;
 //! - [`input`]: bytes that need not lie in memory;
 //! - [`syntax`]: the raw tree, able to express broken files;
 //! - [`binary`]: bytes to tree and back, with the place of every field;
@@ -30,6 +31,7 @@ pub mod input;
 pub mod judge;
 pub mod limits;
 pub mod profile;
+pub mod quant;
 pub mod rules;
 pub mod syntax;
 pub mod types;

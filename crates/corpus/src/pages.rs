@@ -203,8 +203,7 @@ fn tables(page: &mut String) -> std::fmt::Result {
     )?;
     for ty in &TENSOR_TYPES {
         let scales: Vec<_> = ty
-            .scales
-            .iter()
+            .scales()
             .map(|field| format!("{} {:?} ({}, {})", field.name, field.kind, field.offset, field.count))
             .collect();
         let status = match ty.status {
