@@ -11,6 +11,7 @@
 //! - [`valid`]: the rules applied to a tree;
 //! - [`document`]: what a file says, in the form readers are compared by;
 //! - [`judge`]: what each profile does with a file;
+//! - [`kernel`]: the operations on tensor data, and what a right kernel may do;
 //! - [`generate`]: valid trees, and one way to break each rule.
 //!
 //! ```
@@ -29,6 +30,7 @@ pub mod field;
 pub mod generate;
 pub mod input;
 pub mod judge;
+pub mod kernel;
 pub mod limits;
 pub mod profile;
 pub mod quant;
