@@ -8,11 +8,12 @@
 //!
 //! What a right kernel may do beyond the arithmetic is its [`contract::Contract`].
 
+pub mod check;
 pub mod contract;
 
 use std::fmt;
 
-use crate::types::TensorType;
+use crate::types::{ScaleKind, TensorType};
 use contract::Contract;
 
 /// What a kernel does.
@@ -213,6 +214,21 @@ pub fn row_bytes(ty: &'static TensorType, k: usize) -> Result<usize, KernelError
     })
 }
 
+/// What the address of a block is a multiple of, in bytes: what the widest number in a block needs. C structures
+/// of the blocks need as much and not more.
+#[must_use]
+pub fn alignment(ty: &TensorType) -> usize {
+    if !ty.quantized {
+        return usize::try_from(ty.bytes).unwrap_or(1);
+    }
+    let needs = |kind| match kind {
+        ScaleKind::E8M0 | ScaleKind::Ue4M3 => 1,
+        ScaleKind::F16 | ScaleKind::SplitF16 => 2,
+        ScaleKind::F32 => 4,
+    };
+    ty.scales().map(|field| needs(field.kind)).max().unwrap_or(1)
+}
+
 /// Columns of `f32`, `k` each, column `c` beginning `c * stride` elements into the data.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
@@ -379,6 +395,13 @@ mod tests {
             assert_eq!(row.id as usize, i);
             assert_eq!(Operation::from_name(row.name), Some(row.operation));
             assert_eq!(Operation::from_id(row.id), Some(row.operation));
+        }
+    }
+
+    #[test]
+    fn blocks_keep_the_alignment_of_the_first() {
+        for ty in TensorType::live() {
+            assert!(ty.bytes.is_multiple_of(alignment(ty) as u64), "{}", ty.name);
         }
     }
 
