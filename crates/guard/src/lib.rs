@@ -2,11 +2,10 @@
 //!
 //! A kernel that reads one byte past the end of an operand is right on every test whose operands lie in the
 //! middle of a heap, and crashes when a tensor ends where a mapped file does. So a [`Buffer`] ends, to the
-//! byte, where an unreadable page begins; a kernel that may read some bytes past the end gets exactly as many.
+//! byte, where pages begin that may not be read; a kernel that may read some bytes past the end gets exactly as many.
 //!
 //! ```text
-//! | unreadable |  pattern ..  | the buffer | slack, in the pattern | unreadable |
-//!              page                                              page
+//! | unreadable | pattern | the buffer | slack, in the pattern | unreadable |
 //! ```
 //!
 //! What lies before the buffer, and the slack after it, is filled with a pattern. [`Buffer::intact`] tells
@@ -17,7 +16,6 @@
 
 mod memory;
 
-use std::fmt;
 use std::io;
 
 use memory::Memory;
@@ -39,13 +37,14 @@ pub enum Damage {
     After(usize),
 }
 
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Damage {
+    /// Where it is, of a buffer with a name: `4 bytes past the end of the result`.
+    #[must_use]
+    pub fn of(self, name: &str) -> String {
         match self {
-            Self::Before(1) => f.write_str("the byte before its start"),
-            Self::Before(distance) => write!(f, "{distance} bytes before its start"),
-            Self::After(0) => f.write_str("the byte at its end"),
-            Self::After(distance) => write!(f, "{distance} bytes past its end"),
+            Self::Before(distance) => format!("{distance} bytes before the start of the {name}"),
+            Self::After(0) => format!("the first byte past the end of the {name}"),
+            Self::After(distance) => format!("{distance} bytes past the end of the {name}"),
         }
     }
 }
@@ -81,7 +80,7 @@ impl Buffer {
         Ok(buffer)
     }
 
-    /// Whether an unreadable page follows, so that a read past the end ends the process.
+    /// Whether unreadable pages follow, so that a read past the end ends the process.
     #[must_use]
     pub fn guarded(&self) -> bool {
         Memory::GUARDED

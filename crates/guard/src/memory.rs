@@ -37,12 +37,17 @@ mod mapped {
     use std::io;
     use std::ptr::{self, NonNull};
 
-    /// A mapping: a page that may not be read, the bytes, a page that may not be read.
+    /// Bytes on either side that may not be read, at least: a step that is too long by thousands of elements ends
+    /// here and not in another buffer.
+    const GUARD: usize = 1 << 16;
+
+    /// A mapping: pages that may not be read, the bytes, pages that may not be read.
     #[derive(Debug)]
     pub(crate) struct Memory {
         base: NonNull<u8>,
-        page: usize,
-        /// Bytes between the two pages, a multiple of a page.
+        /// Bytes on either side that may not be read, a multiple of a page.
+        guard: usize,
+        /// Bytes between them, a multiple of a page.
         len: usize,
         writable: bool,
     }
@@ -55,16 +60,17 @@ mod mapped {
     impl Memory {
         /// Whether a read past the end is noticed.
         pub(crate) const GUARDED: bool = true;
-        /// Bytes past those that were asked for, so that writes there are noticed: none, there is the page.
+        /// Bytes past those that were asked for, so that writes there are noticed: none, there is the guard.
         pub(crate) const TAIL: usize = 0;
 
         /// At least so many bytes.
         pub(crate) fn new(needed: usize) -> io::Result<Self> {
             // SAFETY: takes no pointers.
             let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).map_err(io::Error::other)?;
+            let guard = GUARD.next_multiple_of(page);
             let size = |needed: usize| {
                 let len = needed.checked_next_multiple_of(page)?;
-                Some((len, len.checked_add(2 * page)?))
+                Some((len, len.checked_add(2 * guard)?))
             };
             let (len, all) = size(needed).ok_or(io::ErrorKind::OutOfMemory)?;
             let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
@@ -74,7 +80,7 @@ mod mapped {
                 return Err(io::Error::last_os_error());
             }
             let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-            let mut memory = Self { base, page, len, writable: true };
+            let mut memory = Self { base, guard, len, writable: true };
             memory.protect(libc::PROT_READ | libc::PROT_WRITE)?;
             Ok(memory)
         }
@@ -91,7 +97,7 @@ mod mapped {
             }
             // SAFETY: the range lies inside the mapping, on the bounds of pages; nobody holds a reference into it,
             // as this value is borrowed mutably.
-            if unsafe { libc::mprotect(self.base.as_ptr().add(self.page).cast(), self.len, how) } == 0 {
+            if unsafe { libc::mprotect(self.base.as_ptr().add(self.guard).cast(), self.len, how) } == 0 {
                 Ok(())
             } else {
                 Err(io::Error::last_os_error())
@@ -101,20 +107,20 @@ mod mapped {
         pub(crate) fn bytes(&self) -> &[u8] {
             // SAFETY: these bytes of the mapping are readable as long as it lives, the system has filled them with
             // zeroes, and they are only written through a mutable reference to this value.
-            unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(self.page), self.len) }
+            unsafe { std::slice::from_raw_parts(self.base.as_ptr().add(self.guard), self.len) }
         }
 
         pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
             assert!(self.writable, "this buffer may only be read");
             // SAFETY: as above; they are writable, and this value is borrowed mutably.
-            unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(self.page), self.len) }
+            unsafe { std::slice::from_raw_parts_mut(self.base.as_ptr().add(self.guard), self.len) }
         }
     }
 
     impl Drop for Memory {
         fn drop(&mut self) {
             // SAFETY: the range is the whole mapping of this value, which ends here with all references into it.
-            unsafe { libc::munmap(self.base.as_ptr().cast(), self.len + 2 * self.page) };
+            unsafe { libc::munmap(self.base.as_ptr().cast(), self.len + 2 * self.guard) };
         }
     }
 }
