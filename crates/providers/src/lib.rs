@@ -1,6 +1,6 @@
 //! Other people's libraries, called through their C interfaces.
 //!
-//! - [`ggml`]: ggml's own GGUF reader;
+//! - [`ggml`]: ggml's own GGUF reader, and its kernels;
 //! - [`c_abi`]: kernels behind the one C header of this project, `include/assay_kernels.h`;
 //! - [`child`]: such kernels in a process of its own, on guarded memory.
 //!
@@ -8,7 +8,7 @@
 //! may end the process, so whoever does not trust it, or wants to know whether it does, calls it
 //! from a process of its own.
 //!
-//! Unsafe code is confined to `ggml::abi`, `c_abi::abi`, `child::streams` and `child::fault`, where each block carries
+//! Unsafe code is confined to the modules named `abi`, `child::streams` and `child::fault`, where each block carries
 //! the argument why it is sound.
 
 pub mod c_abi;
