@@ -28,6 +28,12 @@ pub enum LoadError {
         /// The library.
         path: PathBuf,
     },
+    /// It is one of ggml's, and cannot be used.
+    #[error("{reason}")]
+    Ggml {
+        /// Which and why.
+        reason: String,
+    },
     /// The system does not load it.
     #[error("{}: cannot be loaded: {reason}", path.display())]
     Load {

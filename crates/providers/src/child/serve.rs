@@ -15,7 +15,8 @@ use gguf_spec::types::TensorType;
 
 use super::frame::{self, Frame};
 use super::message::{Reply, Request};
-use crate::c_abi::Provider;
+use crate::c_abi::{LoadError, Provider};
+use crate::ggml;
 
 /// Bytes after a result in which a write is noticed and told; one further on ends the process.
 const SLACK: usize = 256;
@@ -27,7 +28,8 @@ const IDS: usize = 2;
 const RESULT: usize = 3;
 
 /// Serves a library until the requests end: what a program does that was started as a child. The arguments are the
-/// library and the seconds that a call may take.
+/// library and the seconds that a call may take. A library with a name of ggml's is served as a build of it
+/// ([`ggml::kernels::file`]), any other as a provider.
 #[must_use]
 pub fn serve(arguments: &[OsString]) -> ExitCode {
     let limit = |seconds: &OsString| seconds.to_str()?.parse().ok().map(Duration::from_secs);
@@ -35,11 +37,20 @@ pub fn serve(arguments: &[OsString]) -> ExitCode {
     let Some(limit) = limit(seconds) else { return usage() };
     exit(with_streams(|input, output| {
         backstop(Some(limit));
-        match Provider::load(Path::new(library)) {
-            Ok(mut provider) => requests(&mut provider, limit, input, output),
+        match load(Path::new(library)) {
+            Ok(mut set) => requests(set.as_mut(), limit, input, output),
             Err(error) => frame::write(output, &Reply::Unusable { error }, Vec::new()),
         }
     }))
+}
+
+fn load(library: &Path) -> Result<Box<dyn KernelSet>, LoadError> {
+    match ggml::kernels::of_file(library) {
+        Some((directory, build)) => {
+            ggml::kernels::open(directory, build).map_err(|error| LoadError::Ggml { reason: error.to_string() })
+        }
+        None => Ok(Box::new(Provider::load(library)?)),
+    }
 }
 
 /// Serves kernels of this program in the same way: a call of them takes at most so long, and may crash.

@@ -1,10 +1,11 @@
 //! What is checked of a set of kernels.
 
-use std::process::ExitCode;
+use std::fmt::Display;
 
 use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, MatmulId, Matrix, Operation};
 use gguf_spec::quant::{self, blocks};
 use gguf_spec::types::TensorType;
+use libtest_mimic::Failed;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
@@ -15,15 +16,23 @@ const MULTIPLIED: usize = 28;
 const COLUMNS: [usize; 5] = [1, 2, 8, 9, 32];
 
 /// What was seen, as lines.
-#[derive(Default)]
 pub(crate) struct Report {
-    failed: usize,
+    build: String,
+    failures: Vec<String>,
 }
 
 impl Report {
-    pub(crate) fn fail(&mut self, what: impl std::fmt::Display) {
-        self.failed += 1;
-        println!("FAILED {what}");
+    pub(crate) fn new(build: &str) -> Self {
+        Self { build: build.to_owned(), failures: Vec::new() }
+    }
+
+    fn fail(&mut self, what: impl Display) {
+        self.failures.push(what.to_string());
+    }
+
+    /// Something worth knowing that is not judged.
+    fn tell(&self, what: impl Display) {
+        println!("{}: {what}", self.build);
     }
 
     /// Compares results bit for bit; zeros are equal.
@@ -41,8 +50,8 @@ impl Report {
         result.inspect_err(|error| self.fail(format_args!("{what}: {error}"))).is_ok()
     }
 
-    pub(crate) fn finish(self) -> ExitCode {
-        if self.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    pub(crate) fn finish(self) -> Result<(), Failed> {
+        if self.failures.is_empty() { Ok(()) } else { Err(self.failures.join("\n").into()) }
     }
 }
 
@@ -77,8 +86,8 @@ pub(crate) fn base(set: &mut dyn KernelSet, report: &mut Report) {
             encoded.push(ty.name);
         }
     }
-    println!("decodes {}", decoded.join(" "));
-    println!("encodes {}", encoded.join(" "));
+    report.tell(format_args!("decodes {}", decoded.join(" ")));
+    report.tell(format_args!("encodes {}", encoded.join(" ")));
     if decoded.len() != MULTIPLIED {
         report.fail(format_args!("{} types are decoded", decoded.len()));
     }
@@ -98,7 +107,7 @@ pub(crate) fn build(set: &mut dyn KernelSet, base: &mut dyn KernelSet, report: &
         TensorType::live().filter(|ty| set.contract(Operation::Matmul, ty, 1).is_some()).collect();
     for &ty in &types {
         let contract = set.contract(Operation::Matmul, ty, 1).unwrap();
-        let before = report.failed;
+        let before = report.failures.len();
         let block = usize::try_from(ty.block).unwrap();
         let lengths = if block == 1 { [33, 96] } else { [block, 3 * block] };
         for k in lengths {
@@ -108,12 +117,9 @@ pub(crate) fn build(set: &mut dyn KernelSet, base: &mut dyn KernelSet, report: &
         }
         experts(set, ty, 2 * block.max(16), report);
         rows(set, base, ty, report);
-        let (form, failed) = (contract.activations.name(), report.failed - before);
-        println!(
-            "{} with {form}: {}",
-            ty.name,
-            if failed == 0 { "exact".to_owned() } else { format!("{failed} wrong") }
-        );
+        let (form, failed) = (contract.activations.name(), report.failures.len() - before);
+        let verdict = if failed == 0 { "exact".to_owned() } else { format!("{failed} wrong") };
+        report.tell(format_args!("{} with {form}: {verdict}", ty.name));
     }
     if types.len() != MULTIPLIED {
         report.fail(format_args!("{} types are multiplied", types.len()));
@@ -282,6 +288,6 @@ fn encodes(set: &mut dyn KernelSet, base: &mut dyn KernelSet, report: &mut Repor
             report.fail(format_args!("{} encoded: {wrong} lossless blocks differ from the base library's", ty.name));
         }
         let (different, blocks) = encode(&drawn);
-        println!("{} encoded: {different} of {blocks} blocks differ from the base library's", ty.name);
+        report.tell(format_args!("{} encoded: {different} of {blocks} blocks differ from the base library's", ty.name));
     }
 }

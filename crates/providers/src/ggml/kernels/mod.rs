@@ -1,7 +1,7 @@
 //! ggml's kernels as [`KernelSet`]s: the base library, and its builds for one kind of processor each.
 //!
-//! The functions run in the calling process, and may end it: whoever does not trust them calls [`open`] in a
-//! process of its own.
+//! The functions run in the calling process, and may end it. A [child](crate::child) that is given the
+//! [`file`] of a build serves its kernels from a process of its own, on guarded memory.
 //!
 //! | operation | base library | a build |
 //! | --- | --- | --- |
@@ -34,25 +34,40 @@ use super::{Error, library_name};
 /// The name of the base library among the builds.
 pub const BASE: &str = "base";
 
-/// The file of a build: `libggml-cpu-haswell.so` beside `libggml-base.so`.
-fn file(directory: &Path, build: &str) -> PathBuf {
-    directory.join(library_name().replace("base", &format!("cpu-{build}")))
+/// The file of a build: `libggml-cpu-haswell.so`, beside the base library; of the base library `libggml-base.so`.
+#[must_use]
+pub fn file(directory: &Path, build: &str) -> PathBuf {
+    let (before, after) = around();
+    directory.join(if build == BASE { library_name().to_owned() } else { format!("{before}{build}{after}") })
 }
 
-/// The names of the builds in a directory, such as `haswell`, in alphabetical order.
+/// The directory and the build of a file that has a name of ggml's.
+#[must_use]
+pub fn of_file(path: &Path) -> Option<(&Path, &str)> {
+    let (before, after) = around();
+    let name = path.file_name()?.to_str()?;
+    let build = if name == library_name() { BASE } else { name.strip_prefix(&before)?.strip_suffix(after)? };
+    Some((path.parent()?, build))
+}
+
+/// What stands before and after the name of a build in the name of its file.
+fn around() -> (String, &'static str) {
+    let (before, after) = library_name().split_once(BASE).unwrap_or_default();
+    (format!("{before}cpu-"), after)
+}
+
+/// The names of the builds in a directory, such as `haswell`, in alphabetical order; without the base library.
 ///
 /// # Errors
 ///
 /// [`Error::Folder`] if it cannot be read.
 pub fn builds(directory: &Path) -> Result<Vec<String>, Error> {
     let folder = |source| Error::Folder { path: directory.to_owned(), source };
-    let name = library_name().replace("base", "cpu-");
-    let (before, after) = name.split_at(name.find("cpu-").unwrap_or(0) + "cpu-".len());
     let mut names = Vec::new();
     for entry in fs::read_dir(directory).map_err(folder)? {
-        let file = entry.map_err(folder)?.file_name();
-        let name = file.to_str().and_then(|file| file.strip_prefix(before)?.strip_suffix(after));
-        names.extend(name.map(str::to_owned));
+        let path = entry.map_err(folder)?.path();
+        let build = of_file(&path).map(|(_, build)| build);
+        names.extend(build.filter(|&build| build != BASE).map(str::to_owned));
     }
     names.sort_unstable();
     Ok(names)
@@ -273,4 +288,18 @@ fn without_gaps(
         y[..rows].copy_from_slice(column);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_names_of_builds() {
+        let directory = Path::new("libraries");
+        for build in [BASE, "x64", "haswell"] {
+            assert_eq!(of_file(&file(directory, build)), Some((directory, build)));
+        }
+        assert_eq!(of_file(Path::new("libraries/libmine.so")), None);
+    }
 }
