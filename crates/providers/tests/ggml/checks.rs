@@ -124,7 +124,40 @@ pub(crate) fn build(set: &mut dyn KernelSet, base: &mut dyn KernelSet, report: &
     if types.len() != MULTIPLIED {
         report.fail(format_args!("{} types are multiplied", types.len()));
     }
+    for name in ["F32", "F16", "BF16"] {
+        subnormals(set, TensorType::from_name(name).unwrap(), report);
+    }
     encodes(set, base, report);
+}
+
+/// The smallest weight times one is itself, or zero exactly where the contract says so; alone and among columns.
+fn subnormals(set: &mut dyn KernelSet, ty: &'static TensorType, report: &mut Report) {
+    let k = 64;
+    let size = usize::try_from(ty.bytes).unwrap();
+    let mut bytes = vec![0; k * size];
+    bytes[0] = 1;
+    let mut weights = vec![0.0; k];
+    quant::decode(ty, &bytes, &mut weights).unwrap();
+    let flushes = set.contract(Operation::Matmul, ty, 1).is_some_and(|contract| contract.flushes_subnormals);
+    let expected = if flushes { 0.0 } else { weights[0] };
+    let x = vec![1.0; 9 * k];
+    match set.dot(ty, &bytes, &x[..k]) {
+        Ok(y) => report.same(&format!("{} dot of a subnormal", ty.name), &[expected], &[y]),
+        Err(error) => report.fail(format_args!("{} dot of a subnormal: {error}", ty.name)),
+    }
+    for columns in [1, 9] {
+        let product = Matmul {
+            weights: Matrix::new(ty, 1, k, k * size, &bytes).unwrap(),
+            columns: Columns::new(columns, k, k, &x).unwrap(),
+            y_stride: 1,
+            threads: 1,
+        };
+        let mut y = vec![-1.0; columns];
+        let name = format!("{} matmul of a subnormal with {columns} columns", ty.name);
+        if report.done(&name, set.matmul(&product, &mut y)) {
+            report.same(&name, &vec![expected; columns], &y);
+        }
+    }
 }
 
 /// How many threads: two wait for each other by spinning, which takes long where others want the processor.

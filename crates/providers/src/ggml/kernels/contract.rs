@@ -12,9 +12,9 @@
 //!   types with grids, from eight columns on, where the rows are a multiple of eight. These add in another
 //!   order, so that a column alone may have other bits than among others.
 //! - **Subnormals**: the instruction that multiplies bfloat16 (`vdpbf16ps`, in the builds for Cooper Lake,
-//!   Zen 4 and Sapphire Rapids) takes subnormal operands for zero, and makes zero of subnormal results. Others
-//!   leave the mode of the processor alone.
-//! - **Reads** past the end: none.
+//!   Zen 4 and Sapphire Rapids) takes subnormal operands for zero, and makes zero of subnormal results. No other
+//!   build does, and these with no other type. Seen by running them.
+//! - **Reads** past the end: none. Seen by running them on operands that end where memory may not be read.
 //! - **Promises**: none. ggml states none, and some would not hold.
 
 use gguf_spec::kernel::contract::{Contract, FORMS, Form};
