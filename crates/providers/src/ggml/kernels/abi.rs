@@ -361,6 +361,7 @@ impl Cpu {
     pub(super) fn mul_mat_id(&self, product: &MatmulId<'_>, y: &mut [f32]) -> Result<(), KernelError> {
         check::matmul_id(product, y.len())?;
         let MatmulId { weights, columns, threads, ids, used, experts, expert_stride, .. } = product;
+        // For each expert, eight bytes an id, and counters.
         let work = scratch(columns.values.len(), weights.k, *threads) + 64 * ids.len() * experts + 1024 * experts;
         let context = GraphContext::new(self, work)?;
         let bytes = aligned(weights);
@@ -399,7 +400,8 @@ fn signed(ids: &[u32]) -> Vec<i32> {
     ids.iter().map(|&id| id.cast_signed()).collect()
 }
 
-/// More than ggml needs for a product: activations in another form, and panels of rows for each thread.
+/// More than ggml needs for a product: activations in another form take at most 4 bytes each, a panel of eight
+/// decoded rows for each thread about 12 bytes a weight of one row, and counters a line of the cache.
 fn scratch(activations: usize, k: usize, threads: usize) -> usize {
     (1 << 20) + 8 * activations + threads * (64 * k + (1 << 16))
 }
