@@ -8,6 +8,7 @@ a mistake of the tool that writes the corpus shows.
 """
 
 import copy
+import gzip
 import hashlib
 import json
 import re
@@ -19,6 +20,7 @@ import referencing
 
 CORPUS = Path("corpus")
 LEAST = 994
+LEAST_GOLDEN = 35
 # Above this many bytes a file has no document, even if some profile accepts it.
 LARGEST_DOCUMENTED = 64 << 20
 STAGES = ["magic", "header", "metadata", "tensor-table", "layout", "data", "semantics"]
@@ -178,6 +180,44 @@ def check_findings(by_name, ids):
     return len(found), len(reported)
 
 
+def check_golden(by_name):
+    """The golden decodes: what the files hold is what their descriptions say."""
+    paths = sorted((CORPUS / "golden/decode").glob("*.json"))
+    files = set()
+    for path in paths:
+        about = load(path)
+        check_schema(by_name["golden.schema.json"], about, path)
+        check_closed(by_name["golden.schema.json"], about, path)
+        name = about["type"]
+        sizes = {f"{name}.blocks.gz": about["bytes_per_block"], f"{name}.f32.gz": 4 * about["weights_per_block"]}
+        if path.stem != name or set(about["files"]) != set(sizes):
+            complain(path, f"is about {name} with {sorted(about['files'])}")
+            continue
+        for file, size in sizes.items():
+            content = gzip.decompress(path.with_name(file).read_bytes())
+            stated = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+            if stated != about["files"][file] or len(content) != size * about["blocks"]:
+                complain(path.with_name(file), "has another size or hash")
+        first = 0
+        for group in about["groups"]:
+            if group["first"] != first:
+                complain(path, f"the group {group['name']} starts at {group['first']}, not {first}")
+            first += group["count"]
+        if first != about["blocks"]:
+            complain(path, f"the groups have {first} blocks together")
+        for dispute in about["disputes"]:
+            lengths = {len(values) for values in dispute["values"].values()}
+            if lengths != {len(dispute["weights"])} or dispute["block"] >= about["blocks"]:
+                complain(path, f"the dispute of block {dispute['block']} does not fit")
+        files |= {path.name, *sizes}
+    for path in sorted((CORPUS / "golden/decode").iterdir()):
+        if path.name not in files:
+            complain(path, "belongs to no type")
+    if len(paths) < LEAST_GOLDEN:
+        complain(CORPUS / "golden/decode", f"{len(paths)} types; at least {LEAST_GOLDEN} were expected")
+    return len(paths)
+
+
 def check_record(by_name, path):
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     for number, line in enumerate(lines, 1):
@@ -250,6 +290,7 @@ def main():
     ids = {vector["id"] for vector in vectors.values()}
     expectations = check_expectations(by_name, ids)
     found, reported = check_findings(by_name, ids)
+    golden = check_golden(by_name)
     records = [Path(name) for name in sys.argv[1:]]
     for path in records:
         check_record(by_name, path)
@@ -257,7 +298,7 @@ def main():
     for problem in problems[:50]:
         print(f"error: {problem}", file=sys.stderr)
     print(f"{len(vectors)} vectors, {len(rules)} rules, {len(used)} flags checked")
-    print(f"{found} vectors of findings, {reported} reported findings")
+    print(f"{found} vectors of findings, {reported} reported findings, {golden} types with golden decodes")
     print(f"{expectations} files of expectations, {len(records)} records checked, {len(problems)} problems")
     return 1 if problems else 0
 

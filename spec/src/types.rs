@@ -2,9 +2,15 @@
 //!
 //! Sources: `docs/gguf.md` of the ggml repository (`gguf_metadata_value_type`, `ggml_type`) for ids
 //! 0..=39; `ggml_type_name`, `ggml_blck_size` and `ggml_type_size` of the ggml 0.25.1 binary for
-//! every id, sizes and the ids 40..=42; `ggml-common.h` for where the scale fields lie.
+//! every id, sizes and the ids 40..=42. What is in a block is told by [`quant`](crate::quant).
 
 use std::fmt;
+
+use crate::quant::Format;
+use crate::quant::formats::{
+    iq1_m, iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, iq4_xs, mxfp4, nvfp4, plain, q1_0, q2_0, q2_k, q3_k,
+    q4_0, q4_1, q4_k, q5_0, q5_1, q5_k, q6_k, q8_0, q8_1, q8_k, tq1_0, tq2_0,
+};
 
 /// The type of a metadata value, as stored in the file (an unsigned 32-bit integer).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,20 +177,19 @@ pub struct TensorType {
     pub status: TypeStatus,
     /// Whether the document's `general.quantization_version` applies: a block format, not a plain number.
     pub quantized: bool,
-    /// The stored floating-point scales of one block, in file order; integer sub-scales are not listed.
-    pub scales: &'static [ScaleField],
+    /// What is in a block; `None` for removed types.
+    pub format: Option<&'static Format>,
 }
 
 /// The tensor types 0..=42, in the order of their ids.
 pub const TENSOR_TYPES: [TensorType; 43] = {
-    use ScaleKind::{E8M0, F16, F32, SplitF16, Ue4M3};
     use TypeStatus::{Live, Newer, Removed};
 
-    const fn plain(id: u32, name: &'static str, bytes: u64) -> TensorType {
-        TensorType { id, name, block: 1, bytes, status: Live, quantized: false, scales: &[] }
+    const fn plain(id: u32, name: &'static str, bytes: u64, format: &'static Format) -> TensorType {
+        TensorType { id, name, block: 1, bytes, status: Live, quantized: false, format: Some(format) }
     }
     const fn gone(id: u32, name: &'static str) -> TensorType {
-        TensorType { id, name, block: 0, bytes: 0, status: Removed, quantized: true, scales: &[] }
+        TensorType { id, name, block: 0, bytes: 0, status: Removed, quantized: true, format: None }
     }
     const fn quant(
         id: u32,
@@ -192,61 +197,55 @@ pub const TENSOR_TYPES: [TensorType; 43] = {
         block: u64,
         bytes: u64,
         status: TypeStatus,
-        scales: &'static [ScaleField],
+        format: &'static Format,
     ) -> TensorType {
-        TensorType { id, name, block, bytes, status, quantized: true, scales }
+        TensorType { id, name, block, bytes, status, quantized: true, format: Some(format) }
     }
-    const fn at(name: &'static str, offset: usize, count: usize, kind: ScaleKind) -> ScaleField {
-        ScaleField { name, offset, count, kind }
-    }
-    const D0: &[ScaleField] = &[at("d", 0, 1, F16)];
-    const DM0: &[ScaleField] = &[at("d", 0, 1, F16), at("m", 2, 1, F16)];
-    const DMIN0: &[ScaleField] = &[at("d", 0, 1, F16), at("dmin", 2, 1, F16)];
 
     [
-        plain(0, "F32", 4),
-        plain(1, "F16", 2),
-        quant(2, "Q4_0", 32, 18, Live, D0),
-        quant(3, "Q4_1", 32, 20, Live, DM0),
+        plain(0, "F32", 4, &plain::F32),
+        plain(1, "F16", 2, &plain::F16),
+        quant(2, "Q4_0", 32, 18, Live, &q4_0::FORMAT),
+        quant(3, "Q4_1", 32, 20, Live, &q4_1::FORMAT),
         gone(4, "Q4_2"),
         gone(5, "Q4_3"),
-        quant(6, "Q5_0", 32, 22, Live, D0),
-        quant(7, "Q5_1", 32, 24, Live, DM0),
-        quant(8, "Q8_0", 32, 34, Live, D0),
-        quant(9, "Q8_1", 32, 36, Live, &[at("d", 0, 1, F16), at("s", 2, 1, F16)]),
-        quant(10, "Q2_K", 256, 84, Live, &[at("d", 80, 1, F16), at("dmin", 82, 1, F16)]),
-        quant(11, "Q3_K", 256, 110, Live, &[at("d", 108, 1, F16)]),
-        quant(12, "Q4_K", 256, 144, Live, DMIN0),
-        quant(13, "Q5_K", 256, 176, Live, DMIN0),
-        quant(14, "Q6_K", 256, 210, Live, &[at("d", 208, 1, F16)]),
-        quant(15, "Q8_K", 256, 292, Live, &[at("d", 0, 1, F32)]),
-        quant(16, "IQ2_XXS", 256, 66, Live, D0),
-        quant(17, "IQ2_XS", 256, 74, Live, D0),
-        quant(18, "IQ3_XXS", 256, 98, Live, D0),
-        quant(19, "IQ1_S", 256, 50, Live, D0),
-        quant(20, "IQ4_NL", 32, 18, Live, D0),
-        quant(21, "IQ3_S", 256, 110, Live, D0),
-        quant(22, "IQ2_S", 256, 82, Live, D0),
-        quant(23, "IQ4_XS", 256, 136, Live, D0),
-        plain(24, "I8", 1),
-        plain(25, "I16", 2),
-        plain(26, "I32", 4),
-        plain(27, "I64", 8),
-        plain(28, "F64", 8),
-        quant(29, "IQ1_M", 256, 56, Live, &[at("scales", 48, 1, SplitF16)]),
-        plain(30, "BF16", 2),
+        quant(6, "Q5_0", 32, 22, Live, &q5_0::FORMAT),
+        quant(7, "Q5_1", 32, 24, Live, &q5_1::FORMAT),
+        quant(8, "Q8_0", 32, 34, Live, &q8_0::FORMAT),
+        quant(9, "Q8_1", 32, 36, Live, &q8_1::FORMAT),
+        quant(10, "Q2_K", 256, 84, Live, &q2_k::FORMAT),
+        quant(11, "Q3_K", 256, 110, Live, &q3_k::FORMAT),
+        quant(12, "Q4_K", 256, 144, Live, &q4_k::FORMAT),
+        quant(13, "Q5_K", 256, 176, Live, &q5_k::FORMAT),
+        quant(14, "Q6_K", 256, 210, Live, &q6_k::FORMAT),
+        quant(15, "Q8_K", 256, 292, Live, &q8_k::FORMAT),
+        quant(16, "IQ2_XXS", 256, 66, Live, &iq2_xxs::FORMAT),
+        quant(17, "IQ2_XS", 256, 74, Live, &iq2_xs::FORMAT),
+        quant(18, "IQ3_XXS", 256, 98, Live, &iq3_xxs::FORMAT),
+        quant(19, "IQ1_S", 256, 50, Live, &iq1_s::FORMAT),
+        quant(20, "IQ4_NL", 32, 18, Live, &iq4_nl::FORMAT),
+        quant(21, "IQ3_S", 256, 110, Live, &iq3_s::FORMAT),
+        quant(22, "IQ2_S", 256, 82, Live, &iq2_s::FORMAT),
+        quant(23, "IQ4_XS", 256, 136, Live, &iq4_xs::FORMAT),
+        plain(24, "I8", 1, &plain::I8),
+        plain(25, "I16", 2, &plain::I16),
+        plain(26, "I32", 4, &plain::I32),
+        plain(27, "I64", 8, &plain::I64),
+        plain(28, "F64", 8, &plain::F64),
+        quant(29, "IQ1_M", 256, 56, Live, &iq1_m::FORMAT),
+        plain(30, "BF16", 2, &plain::BF16),
         gone(31, "Q4_0_4_4"),
         gone(32, "Q4_0_4_8"),
         gone(33, "Q4_0_8_8"),
-        quant(34, "TQ1_0", 256, 54, Live, &[at("d", 52, 1, F16)]),
-        quant(35, "TQ2_0", 256, 66, Live, &[at("d", 64, 1, F16)]),
+        quant(34, "TQ1_0", 256, 54, Live, &tq1_0::FORMAT),
+        quant(35, "TQ2_0", 256, 66, Live, &tq2_0::FORMAT),
         gone(36, "IQ4_NL_4_4"),
         gone(37, "IQ4_NL_4_8"),
         gone(38, "IQ4_NL_8_8"),
-        quant(39, "MXFP4", 32, 17, Live, &[at("e", 0, 1, E8M0)]),
-        quant(40, "NVFP4", 64, 36, Newer, &[at("d", 0, 4, Ue4M3)]),
-        quant(41, "Q1_0", 128, 18, Newer, D0),
-        quant(42, "Q2_0", 64, 18, Newer, D0),
+        quant(39, "MXFP4", 32, 17, Live, &mxfp4::FORMAT),
+        quant(40, "NVFP4", 64, 36, Newer, &nvfp4::FORMAT),
+        quant(41, "Q1_0", 128, 18, Newer, &q1_0::FORMAT),
+        quant(42, "Q2_0", 64, 18, Newer, &q2_0::FORMAT),
     ]
 };
 
@@ -268,6 +267,12 @@ impl TensorType {
     #[must_use]
     pub fn has_layout(&self) -> bool {
         self.status != TypeStatus::Removed
+    }
+
+    /// The stored floating-point scales of one block, in file order; none in plain types. Integer
+    /// sub-scales are not among them.
+    pub fn scales(&self) -> impl Iterator<Item = ScaleField> {
+        self.format.into_iter().flat_map(Format::scales)
     }
 
     /// The types that have a block layout, in the order of their ids.
@@ -294,18 +299,10 @@ mod tests {
     }
 
     #[test]
-    fn scale_fields_lie_inside_their_blocks() {
+    fn block_formats_have_scales_and_removed_types_nothing() {
         for row in &TENSOR_TYPES {
-            for field in row.scales {
-                let width = match field.kind {
-                    ScaleKind::F16 => 2,
-                    ScaleKind::F32 => 4,
-                    ScaleKind::E8M0 | ScaleKind::Ue4M3 => 1,
-                    ScaleKind::SplitF16 => 8,
-                };
-                assert!((field.offset + field.count * width) as u64 <= row.bytes, "{}", row.name);
-            }
-            assert_eq!(row.quantized && row.has_layout(), !row.scales.is_empty(), "{}", row.name);
+            assert_eq!(row.format.is_some(), row.has_layout(), "{}", row.name);
+            assert_eq!(row.quantized && row.has_layout(), row.scales().next().is_some(), "{}", row.name);
         }
     }
 }

@@ -6,6 +6,7 @@
 pub mod build;
 pub mod define;
 pub mod flags;
+pub mod golden;
 pub mod pages;
 pub mod recipes;
 pub mod store;

@@ -1,5 +1,7 @@
 //! The pages that link rules with the vectors that exercise them.
 
+mod blocks;
+
 use std::fmt::Write as _;
 
 use gguf_spec::profile::{PROFILES, Profile};
@@ -25,6 +27,7 @@ pub fn specification(list: &[(Definition, Vector)]) -> String {
     }
     let _ = data_scan(&mut page);
     let _ = tables(&mut page);
+    let _ = blocks::chapter(&mut page);
     page
 }
 
@@ -203,8 +206,7 @@ fn tables(page: &mut String) -> std::fmt::Result {
     )?;
     for ty in &TENSOR_TYPES {
         let scales: Vec<_> = ty
-            .scales
-            .iter()
+            .scales()
             .map(|field| format!("{} {:?} ({}, {})", field.name, field.kind, field.offset, field.count))
             .collect();
         let status = match ty.status {

@@ -1,9 +1,17 @@
 //! Other people's libraries, called through their C interfaces.
 //!
+//! - [`ggml`]: ggml's own GGUF reader, and its kernels;
+//! - [`c_abi`]: kernels behind the one C header of this project, `include/assay_kernels.h`;
+//! - [`child`]: such kernels in a process of its own, on guarded memory.
+//!
 //! Nothing here judges: a provider loads a library, calls it, and says what it answered. A library
 //! may end the process, so whoever does not trust it, or wants to know whether it does, calls it
 //! from a process of its own.
 //!
-//! Unsafe code is confined to `ggml::abi`, where each block carries the argument why it is sound.
+//! Unsafe code is confined to the modules named `abi`, `child::streams` and `child::fault`, where each block carries
+//! the argument why it is sound.
 
+pub mod c_abi;
+pub mod child;
 pub mod ggml;
+pub mod signal;

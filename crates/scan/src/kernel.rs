@@ -140,7 +140,7 @@ impl Kernel {
     #[must_use]
     pub fn of(ty: &TensorType, order: ByteOrder) -> Option<Self> {
         let numbers: Vec<Numbers> =
-            if ty.quantized { ty.scales.iter().map(scale).collect() } else { value(ty).into_iter().collect() };
+            if ty.quantized { ty.scales().map(scale).collect() } else { value(ty).into_iter().collect() };
         if numbers.is_empty() || !ty.has_layout() {
             return None;
         }
@@ -306,7 +306,7 @@ fn any_of<const N: usize>(block: &[u8], offsets: [usize; N], mask: u16) -> bool 
     offsets.iter().fold(false, |any, &at| any | (u16::from_ne_bytes([block[at], block[at + 1]]) & mask == mask))
 }
 
-fn scale(field: &ScaleField) -> Numbers {
+fn scale(field: ScaleField) -> Numbers {
     let format = match field.kind {
         ScaleKind::F16 => Format::F16,
         ScaleKind::F32 => Format::F32,

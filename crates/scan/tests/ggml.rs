@@ -93,7 +93,7 @@ fn codes(kind: ScaleKind) -> (usize, Vec<u64>) {
 fn blocks(ty: &TensorType, random: &mut ChaCha8Rng) -> Vec<Vec<u8>> {
     let size = usize::try_from(ty.bytes).expect("a small block");
     let mut fields: Vec<(usize, usize, Vec<u64>)> = Vec::new();
-    for field in ty.scales {
+    for field in ty.scales() {
         let (width, codes) = codes(field.kind);
         fields.extend((0..field.count).map(|i| (field.offset + i * width, width, codes.clone())));
     }

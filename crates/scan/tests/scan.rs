@@ -58,10 +58,10 @@ fn places(ty: &TensorType) -> Vec<(usize, ScaleKind, &'static str)> {
         ScaleKind::F32 => 4,
         ScaleKind::SplitF16 => 8,
     };
-    let of = |field: &'static ScaleField| {
+    let of = |field: ScaleField| {
         (0..field.count).map(move |i| (field.offset + i * size(field.kind), field.kind, field.name))
     };
-    ty.scales.iter().flat_map(of).collect()
+    ty.scales().flat_map(of).collect()
 }
 
 /// Stores a scale: finite, NaN (1) or infinite (2) where the format has such a thing.
@@ -259,8 +259,7 @@ fn counts_are_those_of_a_plain_loop() {
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut file = vec![0; 300_000];
     random.fill(&mut file[..]);
-    for ty in TensorType::live().filter(|ty| ty.scales.iter().all(|scale| scale.kind == ScaleKind::F16) && ty.quantized)
-    {
+    for ty in TensorType::live().filter(|ty| ty.scales().all(|scale| scale.kind == ScaleKind::F16) && ty.quantized) {
         let bytes = usize::try_from(ty.bytes).expect("a small block");
         let mut bad = 0;
         for block in file.chunks_exact(bytes) {

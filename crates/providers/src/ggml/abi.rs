@@ -1,7 +1,7 @@
 //! The C interface of ggml's base library: the functions of `gguf.h` and the few of `ggml.h` that
 //! are called here.
 //!
-//! The only unsafe code of the crate. What every argument below rests on: whoever names a directory
+//! What every argument below rests on: whoever names a directory
 //! vouches that the library in it is ggml, so that each function has the signature of its header.
 //! The signatures are those of `gguf.h` and `ggml.h` of ggml 0.25; enums are C `int`s.
 #![allow(unsafe_code)]
@@ -33,31 +33,6 @@ struct InitParams {
 }
 
 type LogCallback = extern "C" fn(level: c_int, text: *const c_char, user_data: *mut c_void);
-
-/// Declares a table of functions and how it is filled from a library.
-macro_rules! functions {
-    ($(#[$doc:meta])* $table:ident: $($name:ident: fn($($arg:ident: $ty:ty),*) $(-> $ret:ty)?;)*) => {
-        $(#[$doc])*
-        struct $table {
-            $($name: unsafe extern "C" fn($($arg: $ty),*) $(-> $ret)?,)*
-        }
-
-        impl $table {
-            fn find(library: &libloading::Library, path: &Path) -> Result<Self, Error> {
-                Ok(Self {
-                    $($name: {
-                        let symbol = concat!(stringify!($name), "\0").as_bytes();
-                        // SAFETY: the library is ggml (see the head of this file), so the symbol is
-                        // a function with this signature. The pointer is called only through a
-                        // `Release`, which keeps the shared library loaded.
-                        let found = unsafe { library.get(symbol) };
-                        *found.map_err(|_| Error::Symbol { path: path.to_owned(), symbol: stringify!($name) })?
-                    },)*
-                })
-            }
-        }
-    };
-}
 
 functions! {
     /// What opens a file. These have had the same signatures since GGUF version 3 was new, and every
@@ -134,11 +109,7 @@ impl Release {
         // SAFETY: loading runs the initialisers of the library; whoever names the directory vouches
         // for it, which the documentation of this function states.
         let library = unsafe { libloading::Library::new(&path) };
-        let library = library.map_err(|error| {
-            // The message of the system is that of the cause, where there is one.
-            let reason = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            Error::Load { path: path.clone(), reason }
-        })?;
+        let library = library.map_err(|error| Error::load(&path, &error))?;
         let opening = Opening::find(&library, &path)?;
         let naming = Naming::find(&library, &path).ok();
         // SAFETY: the callback is a static function, so it outlives the library, and it does not use
@@ -151,6 +122,11 @@ impl Release {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The library itself, for functions of it that are called elsewhere.
+    pub(super) fn library(&self) -> &libloading::Library {
+        &self.library
     }
 
     /// The version of ggml, such as `0.25.1`; `None` from a release that has no such function, as

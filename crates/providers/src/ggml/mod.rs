@@ -1,9 +1,12 @@
-//! ggml's own GGUF reader, from its `ggml-base` shared library.
+//! ggml's own GGUF reader, from its `ggml-base` shared library, and its [`kernels`].
 //!
 //! What its C interface cannot show is not in the documents read here: strings end at their first
 //! NUL, a bool is 0 or 1, and every shape has four dimensions.
 
+#[macro_use]
+mod functions;
 mod abi;
+pub mod kernels;
 mod log;
 mod read;
 mod types;
@@ -79,7 +82,7 @@ impl File<'_> {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The library cannot be loaded.
-    #[error("{path}: cannot be loaded as ggml's base library: {reason}")]
+    #[error("{path}: cannot be loaded as a library of ggml: {reason}")]
     Load {
         /// Which file.
         path: PathBuf,
@@ -94,6 +97,32 @@ pub enum Error {
         /// The name of the function.
         symbol: &'static str,
     },
+    /// This processor lacks what the kernels of the library need.
+    #[error("{path}: its ggml_backend_score says that this processor cannot run it; choose another build")]
+    Processor {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The library stores tensors in another way than is written down here.
+    #[error(
+        "{path}: expected {expected} bytes for a tensor (ggml_tensor_overhead), found {actual}: not a supported version"
+    )]
+    Layout {
+        /// Which file.
+        path: PathBuf,
+        /// Bytes in the layout that is known here.
+        expected: usize,
+        /// What the library says.
+        actual: usize,
+    },
+    /// The folder of the libraries cannot be read.
+    #[error("{path}: cannot be read: {source}")]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The path of the file to be read cannot be given to a C function.
     #[error("{path}: the path has a NUL or is not UTF-8, so it cannot be given to ggml")]
     Path {
@@ -106,6 +135,14 @@ pub enum Error {
         /// What.
         what: String,
     },
+}
+
+impl Error {
+    fn load(path: &Path, error: &libloading::Error) -> Self {
+        // The message of the system is that of the cause, where there is one.
+        let reason = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
+        Self::Load { path: path.to_owned(), reason }
+    }
 }
 
 /// The file name of ggml's base library on this system.

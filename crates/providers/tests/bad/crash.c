@@ -1,0 +1,3 @@
+/* Follows a null pointer. */
+#define MATMUL *(volatile int *)0 = 1
+#include "base.h"

@@ -1,0 +1,3 @@
+/* Fails politely. */
+#define MATMUL return 7
+#include "base.h"

@@ -1,0 +1,3 @@
+/* Waits for what never comes. */
+#define MATMUL for (volatile int i = 0;; i++) {}
+#include "base.h"

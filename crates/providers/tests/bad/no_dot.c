@@ -1,0 +1,3 @@
+/* Lacks a required function. */
+#define NO_DOT
+#include "base.h"

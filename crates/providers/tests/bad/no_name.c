@@ -1,0 +1,3 @@
+/* Has no name. */
+#define NAME "two\nlines"
+#include "base.h"

@@ -1,0 +1,3 @@
+/* Was compiled with a header of another version. */
+#define ABI 2
+#include "base.h"

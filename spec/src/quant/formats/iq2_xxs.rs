@@ -1,0 +1,46 @@
+//! IQ2_XXS: 256 weights in groups of 32; eight at a time are a point of a grid of 256, with signs.
+
+use crate::quant::Weight;
+use crate::quant::grids::{IQ2_XXS, even_signs, sign};
+use crate::quant::layout::{Field, Format, Part, Place, Role};
+use crate::types::ScaleKind;
+
+const D: Field = Field::first("d", 2, 16, "the scale, a binary16");
+const QS: Field = D.then(
+    "qs",
+    64,
+    64,
+    "eight bytes a group: four grid indices of eight bits, one for eight weights each; four of seven bits that tell the \
+     signs of the same; the sub-scale in the top four bits",
+);
+
+/// The format.
+pub const FORMAT: Format = Format::new(
+    "d (2 sc[g] + 1) / 8 * GRID, with signs",
+    &[D, QS],
+    &[
+        Part::new(Role::Scale(ScaleKind::F16), 1, |_| D.unit(0)),
+        Part::new(Role::Grid, 32, grid),
+        Part::new(Role::Signs, 32, signs),
+        Part::new(Role::SubScale, 8, scale),
+    ],
+    weight,
+);
+
+fn grid(eight: usize) -> Place {
+    QS.at(64 * (eight / 4) + 8 * (eight % 4), 8)
+}
+
+fn signs(eight: usize) -> Place {
+    QS.at(64 * (eight / 4) + 32 + 7 * (eight % 4), 7)
+}
+
+fn scale(group: usize) -> Place {
+    QS.at(64 * group + 60, 4)
+}
+
+fn weight(b: &[u8], i: usize) -> Weight {
+    let value = IQ2_XXS.value(grid(i / 8).read(b), i % 8);
+    let sign = sign(even_signs(signs(i / 8).read(b)), i % 8);
+    Weight::product(D.unit(0).f16(b) / 8.0, (2 * scale(i / 32).int(b) + 1) * value * sign)
+}
