@@ -92,6 +92,7 @@ impl KernelSet for Kernels {
         Ok(y[0])
     }
 
+    // One thread, here and below: a call says how many there may be.
     fn matmul(&mut self, product: &Matmul<'_>, y: &mut [f32]) -> Result<(), KernelError> {
         let Matmul { weights, columns, y_stride, .. } = product;
         let multiplier = self.multiplier(Operation::Matmul, weights.ty)?;

@@ -215,7 +215,8 @@ pub fn row_bytes(ty: &'static TensorType, k: usize) -> Result<usize, KernelError
 }
 
 /// What the address of a block is a multiple of, in bytes: what the widest number in a block needs. C structures
-/// of the blocks need as much and not more.
+/// of the blocks need as much and not more, so the strides of rows and of experts are multiples of it for kernels
+/// that may be written in C.
 #[must_use]
 pub fn alignment(ty: &TensorType) -> usize {
     if !ty.quantized {

@@ -7,6 +7,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_providers::signal;
 use serde_json::Value as Json;
 
 use super::complaint::{Complaint, telling};
@@ -464,26 +465,9 @@ fn says_out_of_memory(complaint: &str) -> bool {
 fn described(ending: Ending) -> String {
     match ending {
         Ending::Exited(code) => format!("exit code {code}"),
-        Ending::Signalled(signal) => match signal_name(signal) {
-            Some(name) => format!("signal {signal} ({name})"),
-            None => format!("signal {signal}"),
-        },
+        Ending::Signalled(signal) => signal::describe(signal),
         Ending::TimedOut(_) => "a signal that tells of a limit on time".to_owned(),
     }
-}
-
-/// The signals that end programs which are wrong; the numbers are those of every Unix that is supported.
-fn signal_name(signal: i32) -> Option<&'static str> {
-    Some(match signal {
-        4 => "illegal instruction",
-        5 => "trap",
-        6 => "abort",
-        8 => "arithmetic fault",
-        9 => "killed",
-        11 => "segmentation fault",
-        15 => "terminated",
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

@@ -199,6 +199,11 @@ fn row(case: &Case, level: u32, choices: &[u64], rng: &mut impl Rng) -> Result<V
                     let exponent = (low + rng.random_range(0..=spread)).min(high.max(low));
                     place.write(&mut block, kind.nearest(round_f32(power(exponent))));
                 }
+                // In the end, only the lower half of all codes.
+                Role::Code if level >= 7 && place.bits() > 1 => {
+                    let code = place.read(&block);
+                    place.write(&mut block, code & !(1 << (place.bits() - 1)));
+                }
                 Role::SubScale => place.write(&mut block, pick(choices, level, rng)),
                 Role::SubMin => place.write(&mut block, rng.random_range(0..1_u64 << place.bits()) >> level),
                 // Five bits below the largest power of two there is room for the integer.

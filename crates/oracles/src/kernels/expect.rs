@@ -75,9 +75,9 @@ impl Prepared {
 
 fn expected(case: &Case, contract: &Contract, inputs: &Inputs) -> Result<Expected, KernelError> {
     Ok(match case.operation {
-        Operation::Dequantize => Expected::Decoded(decoded(case.ty, inputs.matrix(case)?.row(0))),
+        Operation::Dequantize => Expected::Decoded(decoded(case.ty, inputs.operands().matrix(case)?.row(0))),
         Operation::GetRows => {
-            let matrix = inputs.matrix(case)?;
+            let matrix = inputs.operands().matrix(case)?;
             let row = |&id: &u32| decoded(case.ty, matrix.row(usize::try_from(id).unwrap_or(usize::MAX)));
             Expected::Decoded(inputs.ids.iter().flat_map(row).collect())
         }
@@ -86,7 +86,7 @@ fn expected(case: &Case, contract: &Contract, inputs: &Inputs) -> Result<Expecte
             let columns = held(case, contract, inputs)?;
             let mut experts = Vec::new();
             for expert in 0..case.experts.max(1) {
-                let matrix = inputs.expert(case, expert)?;
+                let matrix = inputs.operands().expert(case, expert)?;
                 experts.push((0..case.rows).map(|row| prepare(case.ty, matrix.row(row), contract)).collect::<Vec<_>>());
             }
             let results = (0..case.results()).map(|result| {
@@ -99,7 +99,7 @@ fn expected(case: &Case, contract: &Contract, inputs: &Inputs) -> Result<Expecte
 }
 
 fn held(case: &Case, contract: &Contract, inputs: &Inputs) -> Result<Vec<Held>, KernelError> {
-    let columns = inputs.columns(case)?;
+    let columns = inputs.operands().columns(case)?;
     let form = form(case, contract);
     let hold = |column: &[f32]| match case.tier {
         // Drawn so that the form changes nothing.

@@ -92,64 +92,10 @@ impl Inputs {
         })
     }
 
-    /// The first matrix, or the only one.
-    ///
-    /// # Errors
-    ///
-    /// [`KernelError::Arguments`] if the parts do not fit, which is a fault of this suite.
-    pub fn matrix(&self, case: &Case) -> Result<Matrix<'_>, KernelError> {
-        Matrix::new(case.ty, case.rows, case.k, self.row_stride, &self.weights)
-    }
-
-    /// One of the experts.
-    ///
-    /// # Errors
-    ///
-    /// As [`Inputs::matrix`].
-    pub fn expert(&self, case: &Case, expert: usize) -> Result<Matrix<'_>, KernelError> {
-        let bytes = self.weights.get(expert * self.expert_stride..).unwrap_or(&[]);
-        Matrix::new(case.ty, case.rows, case.k, self.row_stride, bytes)
-    }
-
-    /// The columns.
-    ///
-    /// # Errors
-    ///
-    /// As [`Inputs::matrix`].
-    pub fn columns(&self, case: &Case) -> Result<Columns<'_>, KernelError> {
-        Columns::new(case.inputs(), case.k, self.column_stride, &self.activations)
-    }
-
-    /// The product of a [`Operation::Matmul`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Inputs::matrix`].
-    pub fn matmul(&self, case: &Case) -> Result<Matmul<'_>, KernelError> {
-        Ok(Matmul {
-            weights: self.matrix(case)?,
-            columns: self.columns(case)?,
-            y_stride: self.y_stride,
-            threads: case.threads,
-        })
-    }
-
-    /// The product of a [`Operation::MatmulId`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Inputs::matrix`].
-    pub fn matmul_id(&self, case: &Case) -> Result<MatmulId<'_>, KernelError> {
-        Ok(MatmulId {
-            weights: self.matrix(case)?,
-            experts: case.experts,
-            expert_stride: self.expert_stride,
-            ids: &self.ids,
-            used: case.used,
-            columns: self.columns(case)?,
-            y_stride: self.y_stride,
-            threads: case.threads,
-        })
+    /// What a kernel is handed, where it lies.
+    #[must_use]
+    pub fn operands(&self) -> Operands<'_> {
+        Operands { inputs: self, weights: &self.weights, activations: &self.activations, ids: &self.ids }
     }
 
     /// The expert and the column of activations that make a column of the result.
@@ -161,6 +107,81 @@ impl Inputs {
         } else {
             (0, result)
         }
+    }
+}
+
+/// Inputs in some memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands<'a> {
+    /// The strides, and whatever else is no operand.
+    pub inputs: &'a Inputs,
+    /// The rows.
+    pub weights: &'a [u8],
+    /// The columns.
+    pub activations: &'a [f32],
+    /// Experts of pairs, or rows that are asked for.
+    pub ids: &'a [u32],
+}
+
+impl<'a> Operands<'a> {
+    /// The first matrix, or the only one.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Arguments`] if the parts do not fit, which is a fault of this suite.
+    pub fn matrix(&self, case: &Case) -> Result<Matrix<'a>, KernelError> {
+        Matrix::new(case.ty, case.rows, case.k, self.inputs.row_stride, self.weights)
+    }
+
+    /// One of the experts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operands::matrix`].
+    pub fn expert(&self, case: &Case, expert: usize) -> Result<Matrix<'a>, KernelError> {
+        let bytes = self.weights.get(expert * self.inputs.expert_stride..).unwrap_or(&[]);
+        Matrix::new(case.ty, case.rows, case.k, self.inputs.row_stride, bytes)
+    }
+
+    /// The columns.
+    ///
+    /// # Errors
+    ///
+    /// As [`Operands::matrix`].
+    pub fn columns(&self, case: &Case) -> Result<Columns<'a>, KernelError> {
+        Columns::new(case.inputs(), case.k, self.inputs.column_stride, self.activations)
+    }
+
+    /// The product of a [`Operation::Matmul`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Operands::matrix`].
+    pub fn matmul(&self, case: &Case) -> Result<Matmul<'a>, KernelError> {
+        Ok(Matmul {
+            weights: self.matrix(case)?,
+            columns: self.columns(case)?,
+            y_stride: self.inputs.y_stride,
+            threads: case.threads,
+        })
+    }
+
+    /// The product of a [`Operation::MatmulId`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Operands::matrix`].
+    pub fn matmul_id(&self, case: &Case) -> Result<MatmulId<'a>, KernelError> {
+        Ok(MatmulId {
+            weights: self.matrix(case)?,
+            experts: case.experts,
+            expert_stride: self.inputs.expert_stride,
+            ids: self.ids,
+            used: case.used,
+            columns: self.columns(case)?,
+            y_stride: self.inputs.y_stride,
+            threads: case.threads,
+        })
     }
 }
 

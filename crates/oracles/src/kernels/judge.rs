@@ -1,14 +1,15 @@
 //! One case, one set of kernels, one verdict.
 
+use assay_guard::Buffer;
 use gguf_spec::kernel::contract::Contract;
 use gguf_spec::kernel::{Columns, KernelError, KernelSet, Operation, extent};
 use gguf_spec::quant::{self, Weight, same};
 
 use super::bounds::{Limit, row_limit};
 use super::cases::{Case, Tier, block, block_bytes};
-use super::expect::{Call, Expected, Prepared};
+use super::expect::{Expected, Prepared};
 use super::held::Held;
-use super::inputs::NoRoom;
+use super::inputs::{Inputs, NoRoom, Operands};
 use super::numbers::round_f32;
 use crate::Holds;
 
@@ -103,7 +104,8 @@ impl Outcome {
         let share = match (right, worst.bound > 0.0) {
             (true, false) => 0.0,
             // Results that a form cannot hold are right without being near.
-            (true, true) => (error / worst.bound).min(1.0),
+            (true, true) if error.is_finite() => error / worst.bound,
+            (true, true) => 0.0,
             (false, true) if error.is_finite() => error / worst.bound,
             (false, _) => f64::INFINITY,
         };
@@ -163,16 +165,44 @@ pub(super) const CANARY: u32 = 0x7FC0_CAFE;
 /// Elements behind the result that have to stay as they are.
 const GUARD: usize = 16;
 
+/// Operands that end where memory may not be read, but for what the contract allows.
+struct Memory {
+    weights: Buffer,
+    activations: Buffer,
+    ids: Buffer,
+}
+
+impl Memory {
+    fn new(inputs: &Inputs, contract: &Contract) -> Result<Self, KernelError> {
+        let buffer = |length: usize, slack: usize| {
+            Buffer::new(length, slack).map_err(|e| KernelError::Failed(format!("memory for the operands: {e}")))
+        };
+        // Numbers are aligned: what may be read behind them is whole ones.
+        let slack = contract.reads_past;
+        Ok(Self {
+            weights: buffer(inputs.weights.len(), slack)?,
+            activations: buffer(4 * inputs.activations.len(), slack.next_multiple_of(4))?,
+            ids: buffer(4 * inputs.ids.len(), slack.next_multiple_of(4))?,
+        })
+    }
+
+    /// Takes the inputs of a call.
+    fn load<'a>(&'a mut self, inputs: &'a Inputs) -> Operands<'a> {
+        self.weights.bytes_mut().copy_from_slice(&inputs.weights);
+        self.activations.f32s_mut().copy_from_slice(&inputs.activations);
+        for (bytes, id) in self.ids.bytes_mut().chunks_exact_mut(4).zip(&inputs.ids) {
+            bytes.copy_from_slice(&id.to_ne_bytes());
+        }
+        Operands { inputs, weights: self.weights.bytes(), activations: self.activations.f32s(), ids: self.ids.u32s() }
+    }
+}
+
 fn calls(set: &mut dyn KernelSet, prepared: &Prepared, outcome: &mut Outcome) -> Result<(), KernelError> {
     // One place in memory for both calls: who remembers what was there is seen.
-    let mut memory = prepared.calls[0].inputs.clone();
+    let mut memory = Memory::new(&prepared.calls[0].inputs, &prepared.contract)?;
     for (index, call) in prepared.calls.iter().enumerate() {
-        memory.weights.copy_from_slice(&call.inputs.weights);
-        memory.activations.copy_from_slice(&call.inputs.activations);
-        memory.ids.copy_from_slice(&call.inputs.ids);
-        let here = Call { inputs: memory, expected: call.expected.clone() };
-        one_call(set, &prepared.case, &here, index, outcome)?;
-        memory = here.inputs;
+        let operands = memory.load(&call.inputs);
+        one_call(set, &prepared.case, &operands, &call.expected, index, outcome)?;
     }
     Ok(())
 }
@@ -180,26 +210,27 @@ fn calls(set: &mut dyn KernelSet, prepared: &Prepared, outcome: &mut Outcome) ->
 fn one_call(
     set: &mut dyn KernelSet,
     case: &Case,
-    call: &Call,
+    operands: &Operands<'_>,
+    expected: &Expected,
     index: usize,
     outcome: &mut Outcome,
 ) -> Result<(), KernelError> {
-    match &call.expected {
+    match expected {
         Expected::Decoded(values) => {
-            let y = decode(set, case, call, values.len())?;
+            let y = decode(set, case, operands, values.len())?;
             decoded(&y, values, index, outcome);
         }
         Expected::Blocks(columns) => {
             for (column, held) in columns.iter().enumerate() {
-                let x = call.inputs.columns(case)?.column(column);
+                let x = operands.columns(case)?.column(column);
                 let mut blocks = vec![0xAA; case.k / block(case.ty) * block_bytes(case.ty)];
                 set.quantize_row(case.ty, x, &mut blocks)?;
                 quantized(case, held, &blocks, (index, column), outcome);
             }
         }
         Expected::Product(limits) => {
-            let y = product(set, case, call)?;
-            let stride = call.inputs.y_stride;
+            let y = product(set, case, operands)?;
+            let stride = operands.inputs.y_stride;
             for (column, limits) in limits.iter().enumerate() {
                 for (row, limit) in limits.iter().enumerate() {
                     let place =
@@ -217,29 +248,34 @@ fn one_call(
 }
 
 /// What a set makes of the inputs of an operation that decodes.
-fn decode(set: &mut dyn KernelSet, case: &Case, call: &Call, length: usize) -> Result<Vec<f32>, KernelError> {
+fn decode(
+    set: &mut dyn KernelSet,
+    case: &Case,
+    operands: &Operands<'_>,
+    length: usize,
+) -> Result<Vec<f32>, KernelError> {
     let mut y = vec![f32::from_bits(CANARY); length];
-    let matrix = call.inputs.matrix(case)?;
+    let matrix = operands.matrix(case)?;
     match case.operation {
-        Operation::GetRows => set.get_rows(&matrix, &call.inputs.ids, &mut y)?,
+        Operation::GetRows => set.get_rows(&matrix, operands.ids, &mut y)?,
         _ => set.dequantize(case.ty, matrix.row(0), &mut y)?,
     }
     Ok(y)
 }
 
 /// What a set makes of the inputs of a product: columns `y_stride` apart, and a guard behind.
-fn product(set: &mut dyn KernelSet, case: &Case, call: &Call) -> Result<Vec<f32>, KernelError> {
-    let inputs = &call.inputs;
-    let length = extent(case.results(), case.rows, inputs.y_stride).unwrap_or(0) + GUARD;
+fn product(set: &mut dyn KernelSet, case: &Case, operands: &Operands<'_>) -> Result<Vec<f32>, KernelError> {
+    let stride = operands.inputs.y_stride;
+    let length = extent(case.results(), case.rows, stride).unwrap_or(0) + GUARD;
     let mut y = vec![f32::from_bits(CANARY); length];
     match case.operation {
-        Operation::MatmulId => set.matmul_id(&inputs.matmul_id(case)?, &mut y)?,
-        Operation::Matmul => set.matmul(&inputs.matmul(case)?, &mut y)?,
+        Operation::MatmulId => set.matmul_id(&operands.matmul_id(case)?, &mut y)?,
+        Operation::Matmul => set.matmul(&operands.matmul(case)?, &mut y)?,
         _ => {
-            let (matrix, columns): (_, Columns<'_>) = (inputs.matrix(case)?, inputs.columns(case)?);
+            let (matrix, columns): (_, Columns<'_>) = (operands.matrix(case)?, operands.columns(case)?);
             for column in 0..case.columns {
                 for row in 0..case.rows {
-                    y[column * inputs.y_stride + row] = set.dot(case.ty, matrix.row(row), columns.column(column))?;
+                    y[column * stride + row] = set.dot(case.ty, matrix.row(row), columns.column(column))?;
                 }
             }
         }
@@ -251,7 +287,7 @@ fn product(set: &mut dyn KernelSet, case: &Case, call: &Call) -> Result<Vec<f32>
 pub(super) fn results(set: &mut dyn KernelSet, prepared: &Prepared) -> Option<Vec<(f64, f32)>> {
     let (case, call) = (&prepared.case, prepared.calls.first()?);
     let Expected::Product(limits) = &call.expected else { return None };
-    let y = product(set, case, call).ok()?;
+    let y = product(set, case, &call.inputs.operands()).ok()?;
     let stride = call.inputs.y_stride;
     let pairs = |(column, limits): (usize, &Vec<Limit>)| {
         limits.iter().zip(&y[column * stride..]).map(|(limit, &y)| (limit.expected, y)).collect::<Vec<_>>()

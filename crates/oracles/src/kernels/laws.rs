@@ -99,7 +99,7 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     fn apply(&mut self, law: Law) -> Result<(), KernelError> {
-        let (matrix, columns) = (self.inputs.matrix(self.case)?, self.inputs.columns(self.case)?);
+        let (matrix, columns) = (self.inputs.operands().matrix(self.case)?, self.inputs.operands().columns(self.case)?);
         if law == Law::OneHot {
             return self.one_hot(&matrix);
         }

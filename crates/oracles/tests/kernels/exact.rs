@@ -97,8 +97,8 @@ fn sum_is_exact(ty: &TensorType, block: &[u8]) -> bool {
 fn holds(case: &Case, contract: &Contract, rng: &mut impl Rng) -> Holds {
     let Ok(inputs) = Inputs::draw(case, contract, 0) else { return Ok(()) };
     let fail = |what: String| Err(format!("{case} under {contract:?}: {what}"));
-    let matrix = inputs.matrix(case).map_err(|e| e.to_string())?;
-    let columns = inputs.columns(case).map_err(|e| e.to_string())?;
+    let matrix = inputs.operands().matrix(case).map_err(|e| e.to_string())?;
+    let columns = inputs.operands().columns(case).map_err(|e| e.to_string())?;
     let x = columns.column(rng.random_range(0..columns.count));
     if x.contains(&0.0) {
         return fail("an activation is zero".to_owned());

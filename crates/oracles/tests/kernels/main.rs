@@ -4,6 +4,7 @@
 //! case, whose name replays it.
 
 #[path = "../support/seed.rs"]
+#[expect(dead_code, reason = "cases of files are drawn elsewhere")]
 mod seed;
 
 mod exact;

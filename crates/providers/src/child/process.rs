@@ -14,7 +14,6 @@ use std::time::Duration;
 use super::Host;
 use super::frame::Frame;
 use super::message::{Reply, Request};
-use crate::signal;
 
 /// Bytes kept of the end of what it writes to standard error.
 const LAST_WORDS: usize = 1 << 12;
@@ -132,20 +131,12 @@ fn is_end(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::BrokenPipe)
 }
 
-#[cfg(unix)]
 fn how(status: ExitStatus) -> String {
-    use std::os::unix::process::ExitStatusExt;
-
-    match (status.signal(), status.code()) {
-        (Some(number), _) => signal::describe(number),
-        (None, Some(code)) => format!("exit code {code}"),
-        (None, None) => status.to_string(),
+    #[cfg(unix)]
+    if let Some(number) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return crate::signal::describe(number);
     }
-}
-
-#[cfg(not(unix))]
-fn how(status: ExitStatus) -> String {
-    status.code().map_or_else(|| signal::describe(0), |code| format!("exit code {code}"))
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"))
 }
 
 /// Reads the first answer, then sends requests and reads theirs, until either side is gone.

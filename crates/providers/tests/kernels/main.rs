@@ -8,6 +8,7 @@
 mod bad;
 mod compiler;
 mod header;
+mod optional;
 mod right;
 
 use std::ffi::OsString;
@@ -25,6 +26,9 @@ type Test = Box<dyn FnOnce(&Compiler) -> Result<(), Failed> + Send>;
 /// The word that makes a child of this program.
 const CHILD: &str = "__kernels";
 
+/// The word that makes one that serves kernels of this program.
+const OWN: &str = "__own";
+
 /// What a call may take: far more than any of these.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -36,6 +40,9 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == CHILD) {
         return child::serve(&arguments[1..]);
     }
+    if arguments.first().is_some_and(|first| first == OWN) {
+        return optional::serve();
+    }
     let compiler = Compiler::find().map(Arc::new);
     if let Err(reason) = &compiler {
         println!("not run: tests of providers in C: {reason}");
@@ -44,6 +51,7 @@ fn main() -> ExitCode {
         Trial::test("the_header_has_the_numbers_of_the_tables", header::numbers),
         Trial::test("a_library_that_is_not_there_is_told", bad::missing).with_ignored_flag(!cfg!(unix)),
         Trial::test("a_library_that_is_none_is_told", bad::no_library).with_ignored_flag(!cfg!(unix)),
+        Trial::test("kernels_of_this_program_are_served_too", optional::own_kernels).with_ignored_flag(!cfg!(unix)),
     ];
     let mut with_cc = |name: String, test: Test| {
         let compiler = compiler.clone();
@@ -53,6 +61,7 @@ fn main() -> ExitCode {
     for (name, test) in right::TESTS {
         with_cc(name.to_owned(), Box::new(test));
     }
+    with_cc("experts_and_rows_cross_the_interface".to_owned(), Box::new(optional::experts_and_rows));
     for case in bad::CASES {
         with_cc(format!("{}_is_told", case.file), Box::new(move |compiler| case.check(compiler)));
     }

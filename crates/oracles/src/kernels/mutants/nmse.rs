@@ -20,7 +20,7 @@ fn case(mutant: &Mutant, seed: u64) -> Case {
 }
 
 /// Whether the customary test kills a fault: products of random data, 32 rows by 32 columns, compared as a whole.
-/// A result that is not finite is killed too.
+/// A result that is not finite is killed too. Faults of other operations are beyond it: it multiplies matrices.
 #[must_use]
 pub fn nmse_kills(mutant: &Mutant, seed: u64) -> bool {
     nmse(mutant, seed).is_none_or(|nmse| nmse.is_nan() || nmse > NMSE_LIMIT)
