@@ -21,6 +21,8 @@
 //! - [`mod@reader`]: the fast reader does what the specification says of any bytes;
 //! - [`ggml`]: ggml's library does what its profiles say, but for a recorded list.
 //!
+//! Judgements on kernels: [`kernels`].
+//!
 //! And what they are applied to, and held to:
 //!
 //! - [`cases`]: files drawn from a number; [`hostile`]: files made to exhaust a reader;
@@ -37,6 +39,7 @@ pub mod findings;
 pub mod ggml;
 pub mod heads;
 pub mod hostile;
+pub mod kernels;
 pub mod mutation;
 pub mod places;
 pub mod profiles;

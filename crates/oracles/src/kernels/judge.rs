@@ -1,0 +1,383 @@
+//! One case, one set of kernels, one verdict.
+
+use assay_guard::Buffer;
+use gguf_spec::kernel::contract::Contract;
+use gguf_spec::kernel::{Columns, KernelError, KernelSet, Operation, extent};
+use gguf_spec::quant::{self, Weight, same};
+
+use super::bounds::{Limit, row_limit};
+use super::cases::{Case, Tier, block, block_bytes};
+use super::expect::{Expected, Prepared};
+use super::held::Held;
+use super::inputs::{Inputs, NoRoom, Operands};
+use super::numbers::round_f32;
+use crate::Holds;
+
+/// What came of a case.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// Every element is right.
+    Pass,
+    /// One is not: [`Outcome::worst`] or [`Outcome::reason`] says which.
+    Fail,
+    /// The set has no kernel for it.
+    NotSupported,
+    /// The contract leaves no room for such inputs: nothing was asked.
+    NoRoom(NoRoom),
+    /// The kernel gave no result.
+    Error(KernelError),
+}
+
+/// The element that is the furthest off, in units of its bound.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worst {
+    /// The call: 0, or 1 for the second.
+    pub call: usize,
+    /// The column of the result; of decoding, 0.
+    pub column: usize,
+    /// The row, or the weight.
+    pub row: usize,
+    /// The right value.
+    pub expected: f64,
+    /// The value of the kernel.
+    pub got: f32,
+    /// How far apart they may be: 0 where there is one right value.
+    pub bound: f64,
+}
+
+/// What came of a case, with evidence.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The case; its name replays it.
+    pub case: Case,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The contract it was judged by; `None` if the set has none.
+    pub contract: Option<Contract>,
+    /// Elements that were compared.
+    pub checked: usize,
+    /// The largest share of a bound that was used; infinite where there is one right value and it was not given.
+    pub share: f64,
+    /// The largest share of the limit of a row's NMSE; 0 where no row was judged as a whole.
+    pub row_share: f64,
+    /// The element that is the furthest off.
+    pub worst: Option<Worst>,
+    /// What is wrong, if it is not one element.
+    pub reason: Option<String>,
+}
+
+impl Outcome {
+    pub(super) fn new(case: &Case, contract: Option<Contract>, verdict: Verdict) -> Self {
+        Self { case: *case, verdict, contract, checked: 0, share: 0.0, row_share: 0.0, worst: None, reason: None }
+    }
+
+    /// The tier that judged.
+    #[must_use]
+    pub fn tier(&self) -> Tier {
+        self.case.tier
+    }
+
+    /// The failure as a sentence; `None` if there is none.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        match (&self.verdict, &self.worst, &self.reason) {
+            (Verdict::Error(e), ..) => Some(format!("{}: {e}", self.case)),
+            (Verdict::Fail, _, Some(reason)) => Some(format!("{}: {reason}", self.case)),
+            (Verdict::Fail, Some(worst), None) => Some(format!(
+                "{}: call {}, column {}, row {}: expected {:e} within {:e}, got {:e}",
+                self.case, worst.call, worst.column, worst.row, worst.expected, worst.bound, worst.got
+            )),
+            (Verdict::Fail, None, None) => Some(format!("{}: failed", self.case)),
+            (Verdict::Pass | Verdict::NotSupported | Verdict::NoRoom(_), ..) => None,
+        }
+    }
+
+    fn fail(&mut self, reason: String) {
+        self.verdict = Verdict::Fail;
+        self.reason.get_or_insert(reason);
+    }
+
+    /// Takes one comparison into account.
+    pub(super) fn element(&mut self, worst: Worst, right: bool) {
+        self.checked += 1;
+        let error = (f64::from(worst.got) - worst.expected).abs();
+        let share = match (right, worst.bound > 0.0) {
+            (true, false) => 0.0,
+            // Results that a form cannot hold are right without being near.
+            (true, true) if error.is_finite() => error / worst.bound,
+            (true, true) => 0.0,
+            (false, true) if error.is_finite() => error / worst.bound,
+            (false, _) => f64::INFINITY,
+        };
+        if self.worst.is_none() || share > self.share {
+            self.share = share;
+            self.worst = Some(worst);
+        }
+        if !right {
+            self.verdict = Verdict::Fail;
+        }
+    }
+}
+
+/// Runs a case.
+pub fn run(set: &mut dyn KernelSet, case: &Case) -> Outcome {
+    let Some(contract) = set.contract(case.operation, case.ty, case.inputs()) else {
+        return Outcome::new(case, None, Verdict::NotSupported);
+    };
+    match Prepared::new(case, &contract) {
+        Ok(prepared) => judge(set, &prepared),
+        Err(reason) => Outcome::new(case, Some(contract), Verdict::NoRoom(reason)),
+    }
+}
+
+/// Runs a case whose inputs and results are known.
+pub fn judge(set: &mut dyn KernelSet, prepared: &Prepared) -> Outcome {
+    let mut outcome = Outcome::new(&prepared.case, Some(prepared.contract), Verdict::Pass);
+    match calls(set, prepared, &mut outcome) {
+        Ok(()) if outcome.checked == 0 => outcome.fail("nothing was compared".to_owned()),
+        Ok(()) => {}
+        Err(KernelError::Unsupported) => outcome.verdict = Verdict::NotSupported,
+        Err(e) => outcome.verdict = Verdict::Error(e),
+    }
+    outcome
+}
+
+/// Whether a run shows that a set is right: nothing failed, and something passed. A run that compared nothing
+/// shows nothing.
+///
+/// # Errors
+///
+/// The first failure, or that there was nothing.
+pub fn all_pass(outcomes: &[Outcome]) -> Holds {
+    if let Some(failure) = outcomes.iter().find_map(Outcome::failure) {
+        return Err(failure);
+    }
+    match outcomes.iter().any(|outcome| outcome.verdict == Verdict::Pass) {
+        true => Ok(()),
+        false => Err(format!("of {} cases none was judged: nothing is shown", outcomes.len())),
+    }
+}
+
+/// What the result is filled with before a call: NaN, so that what is not written fails, and unlike others, so
+/// that what is written beside it is seen.
+pub(super) const CANARY: u32 = 0x7FC0_CAFE;
+
+/// Elements behind the result that have to stay as they are.
+const GUARD: usize = 16;
+
+/// Operands that end where memory may not be read, but for what the contract allows.
+struct Memory {
+    weights: Buffer,
+    activations: Buffer,
+    ids: Buffer,
+}
+
+impl Memory {
+    fn new(inputs: &Inputs, contract: &Contract) -> Result<Self, KernelError> {
+        let buffer = |length: usize, slack: usize| {
+            Buffer::new(length, slack).map_err(|e| KernelError::Failed(format!("memory for the operands: {e}")))
+        };
+        // Numbers are aligned: what may be read behind them is whole ones.
+        let slack = contract.reads_past;
+        Ok(Self {
+            weights: buffer(inputs.weights.len(), slack)?,
+            activations: buffer(4 * inputs.activations.len(), slack.next_multiple_of(4))?,
+            ids: buffer(4 * inputs.ids.len(), slack.next_multiple_of(4))?,
+        })
+    }
+
+    /// Takes the inputs of a call.
+    fn load<'a>(&'a mut self, inputs: &'a Inputs) -> Operands<'a> {
+        self.weights.bytes_mut().copy_from_slice(&inputs.weights);
+        self.activations.f32s_mut().copy_from_slice(&inputs.activations);
+        for (bytes, id) in self.ids.bytes_mut().chunks_exact_mut(4).zip(&inputs.ids) {
+            bytes.copy_from_slice(&id.to_ne_bytes());
+        }
+        Operands { inputs, weights: self.weights.bytes(), activations: self.activations.f32s(), ids: self.ids.u32s() }
+    }
+}
+
+fn calls(set: &mut dyn KernelSet, prepared: &Prepared, outcome: &mut Outcome) -> Result<(), KernelError> {
+    // One place in memory for both calls: who remembers what was there is seen.
+    let mut memory = Memory::new(&prepared.calls[0].inputs, &prepared.contract)?;
+    for (index, call) in prepared.calls.iter().enumerate() {
+        let operands = memory.load(&call.inputs);
+        one_call(set, &prepared.case, &operands, &call.expected, index, outcome)?;
+    }
+    Ok(())
+}
+
+fn one_call(
+    set: &mut dyn KernelSet,
+    case: &Case,
+    operands: &Operands<'_>,
+    expected: &Expected,
+    index: usize,
+    outcome: &mut Outcome,
+) -> Result<(), KernelError> {
+    match expected {
+        Expected::Decoded(values) => {
+            let y = decode(set, case, operands, values.len())?;
+            decoded(&y, values, index, outcome);
+        }
+        Expected::Blocks(columns) => {
+            for (column, held) in columns.iter().enumerate() {
+                let x = operands.columns(case)?.column(column);
+                let mut blocks = vec![0xAA; case.k / block(case.ty) * block_bytes(case.ty)];
+                set.quantize_row(case.ty, x, &mut blocks)?;
+                quantized(case, held, &blocks, (index, column), outcome);
+            }
+        }
+        Expected::Product(limits) => {
+            let y = product(set, case, operands)?;
+            let stride = operands.inputs.y_stride;
+            for (column, limits) in limits.iter().enumerate() {
+                for (row, limit) in limits.iter().enumerate() {
+                    let place =
+                        Worst { call: index, column, row, expected: 0.0, got: y[column * stride + row], bound: 0.0 };
+                    element(case.tier, limit, place, outcome);
+                }
+            }
+            untouched(case, &y, stride, outcome);
+            if case.tier == Tier::Ordinary && (case.operation != Operation::MatmulId || case.paired || case.used == 1) {
+                whole_rows(case, limits, &y, stride, outcome);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a set makes of the inputs of an operation that decodes.
+fn decode(
+    set: &mut dyn KernelSet,
+    case: &Case,
+    operands: &Operands<'_>,
+    length: usize,
+) -> Result<Vec<f32>, KernelError> {
+    let mut y = vec![f32::from_bits(CANARY); length];
+    let matrix = operands.matrix(case)?;
+    match case.operation {
+        Operation::GetRows => set.get_rows(&matrix, operands.ids, &mut y)?,
+        _ => set.dequantize(case.ty, matrix.row(0), &mut y)?,
+    }
+    Ok(y)
+}
+
+/// What a set makes of the inputs of a product: columns `y_stride` apart, and a guard behind.
+fn product(set: &mut dyn KernelSet, case: &Case, operands: &Operands<'_>) -> Result<Vec<f32>, KernelError> {
+    let stride = operands.inputs.y_stride;
+    let length = extent(case.results(), case.rows, stride).unwrap_or(0) + GUARD;
+    let mut y = vec![f32::from_bits(CANARY); length];
+    match case.operation {
+        Operation::MatmulId => set.matmul_id(&operands.matmul_id(case)?, &mut y)?,
+        Operation::Matmul => set.matmul(&operands.matmul(case)?, &mut y)?,
+        _ => {
+            let (matrix, columns): (_, Columns<'_>) = (operands.matrix(case)?, operands.columns(case)?);
+            for column in 0..case.columns {
+                for row in 0..case.rows {
+                    y[column * stride + row] = set.dot(case.ty, matrix.row(row), columns.column(column))?;
+                }
+            }
+        }
+    }
+    Ok(y)
+}
+
+/// The right results of the first call of a product, each with what a set makes of it; `None` if it makes nothing.
+pub(super) fn results(set: &mut dyn KernelSet, prepared: &Prepared) -> Option<Vec<(f64, f32)>> {
+    let (case, call) = (&prepared.case, prepared.calls.first()?);
+    let Expected::Product(limits) = &call.expected else { return None };
+    let y = product(set, case, &call.inputs.operands()).ok()?;
+    let stride = call.inputs.y_stride;
+    let pairs = |(column, limits): (usize, &Vec<Limit>)| {
+        limits.iter().zip(&y[column * stride..]).map(|(limit, &y)| (limit.expected, y)).collect::<Vec<_>>()
+    };
+    Some(limits.iter().enumerate().flat_map(pairs).collect())
+}
+
+fn decoded(y: &[f32], values: &[Option<f32>], call: usize, outcome: &mut Outcome) {
+    for (row, (&got, value)) in y.iter().zip(values).enumerate() {
+        let Some(value) = *value else { continue };
+        let worst = Worst { call, column: 0, row, expected: f64::from(value), got, bound: 0.0 };
+        // A NaN that was asked for is right; the canary, left where it was, is not.
+        outcome.element(worst, same(got, value) && got.to_bits() != CANARY);
+    }
+}
+
+/// Blocks have to say what the activations were, as nearly as the form allows, and their sums what the codes say.
+fn quantized(case: &Case, held: &Held, blocks: &[u8], (call, column): (usize, usize), outcome: &mut Outcome) {
+    let mut weights = vec![Weight::default(); held.x.len()];
+    if let Err(e) = quant::weights(case.ty, blocks, &mut weights) {
+        outcome.fail(e.to_string());
+        return;
+    }
+    for (row, (weight, &x)) in weights.iter().zip(&held.x).enumerate() {
+        let got = round_f32(weight.value());
+        let bound = if case.tier == Tier::Exact { 0.0 } else { held.error[row] };
+        let right = (weight.value() - x).abs() <= bound || (!held.holds && !weight.value().is_finite());
+        outcome.element(Worst { call, column, row, expected: x, got, bound }, right);
+    }
+    let contradicts = |bytes: &&[u8]| quant::disputed(case.ty, bytes).is_some();
+    if held.holds
+        && let Some(at) = blocks.chunks_exact(block_bytes(case.ty)).position(|bytes| contradicts(&bytes))
+    {
+        outcome.fail(format!("column {column}, block {at}: a stored sum is not that of the codes"));
+    }
+}
+
+fn element(tier: Tier, limit: &Limit, place: Worst, outcome: &mut Outcome) {
+    let got = f64::from(place.got);
+    let (bound, right) = match tier {
+        Tier::Exact | Tier::Bits => (0.0, same(place.got, round_f32(limit.expected))),
+        Tier::Lossless => (limit.worst, (got - limit.expected).abs() <= limit.worst),
+        Tier::Ordinary => (limit.likely(), (got - limit.expected).abs() <= limit.likely()),
+    };
+    // Where a contract rounds so much that nothing can be said, nothing is; where a form cannot hold the
+    // operands, what is not finite says so.
+    let excused = !limit.holds && !got.is_finite() && place.got.to_bits() != CANARY;
+    if bound.is_infinite() {
+        return;
+    }
+    outcome.element(Worst { expected: limit.expected, bound, ..place }, right || excused);
+}
+
+/// What lies between columns, and behind the last, has to stay as it was.
+fn untouched(case: &Case, y: &[f32], stride: usize, outcome: &mut Outcome) {
+    let last = case.results().saturating_sub(1);
+    let beside = |i: &usize| i % stride >= case.rows || i / stride > last;
+    let touched = (0..y.len()).filter(beside).find(|&i| y[i].to_bits() != CANARY);
+    if let Some(i) = touched {
+        outcome.fail(format!(
+            "wrote {:e} at element {} of column {}, which has {} rows",
+            y[i],
+            i % stride,
+            i / stride,
+            case.rows
+        ));
+    }
+}
+
+/// The NMSE of a row, in units of what rounding explains.
+fn whole_rows(case: &Case, limits: &[Vec<Limit>], y: &[f32], stride: usize, outcome: &mut Outcome) {
+    for row in 0..case.rows {
+        let (mut squares, mut count) = (0.0, 0);
+        for (column, limits) in limits.iter().enumerate() {
+            let limit = &limits[row];
+            if limit.holds && limit.deviation > 0.0 && limit.fixed.is_finite() {
+                let error = (f64::from(y[column * stride + row]) - limit.expected).abs();
+                let random = (error - limit.fixed).max(0.0) / limit.deviation;
+                squares += random * random;
+                count += 1;
+            }
+        }
+        let share = squares / row_limit(count);
+        outcome.row_share = outcome.row_share.max(share);
+        if share > 1.0 {
+            outcome.fail(format!(
+                "row {row}: errors have {:.2} times the variance that rounding explains, over {count} columns; at most {:.2}",
+                squares / super::numbers::real(count),
+                row_limit(count) / super::numbers::real(count)
+            ));
+        }
+    }
+}
