@@ -17,6 +17,7 @@ pub mod generate;
 pub mod hash;
 pub mod history;
 pub mod input;
+pub mod kernels;
 pub mod numbers;
 pub mod probe;
 pub mod report;
@@ -44,6 +45,7 @@ Examples:
   assay check model.gguf                 is this file well formed, and who accepts it?
   assay dump --hex small.gguf            every byte with the field it belongs to
   assay fuzz --adapter ./mine            does anything crash it? generated files, and what they show
+  assay kernels --provider ./libmine.so  are these kernels right, for every type and shape?
   assay explain align.power-of-two       what a rule says, and who insists on it
 
 Each command has examples of its own: assay help COMMAND.
@@ -74,6 +76,7 @@ enum Command {
     Corpus(corpus::Args),
     Fuzz(fuzz::Args),
     History(history::Args),
+    Kernels(kernels::Args),
     Report(report::Args),
 }
 
@@ -89,6 +92,7 @@ impl Command {
             Self::Corpus(args) => args.json(),
             Self::Fuzz(args) => args.json,
             Self::History(args) => args.json,
+            Self::Kernels(args) => args.json,
             Self::Report(_) => false,
         }
     }
@@ -99,7 +103,11 @@ impl Command {
 pub fn main() -> ExitCode {
     // No command for people: what is listed, completed or suggested does not know of it.
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == probe::NAME) {
+    let word = words.next();
+    if word.as_ref().is_some_and(|word| word == kernels::NAME) {
+        return kernels::serve(&words.collect::<Vec<_>>());
+    }
+    if word.is_some_and(|word| word == probe::NAME) {
         return match probe::Args::try_parse_from([probe::NAME.into()].into_iter().chain(words)) {
             Ok(args) => probe::run(&args),
             Err(error) => told_by_clap(&error).into(),
@@ -119,6 +127,7 @@ pub fn main() -> ExitCode {
         Command::Corpus(args) => corpus::run(args, &mut ui),
         Command::Fuzz(args) => fuzz::run(args, &mut ui),
         Command::History(args) => history::run(args, &mut ui),
+        Command::Kernels(args) => kernels::run(args, &mut ui),
         Command::Report(args) => report::run(args, &mut ui),
     };
     let ended = match ended {

@@ -4,6 +4,7 @@
 //! - [`adapter`]: readers in any language behind one protocol, asked about every vector, and judged;
 //! - [`campaign`]: generated files against such readers, guided by what they show;
 //! - [`expectations`]: failures of an implementation that are known, each with its reason;
+//! - [`kernels`]: sets of kernels, each asked every question;
 //! - [`record`]: what a run writes down;
 //! - [`sandbox`]: a child process under limits, and how it ended;
 //! - [`probe`]: what such a child says about one file, in one line of JSON;
@@ -20,6 +21,7 @@ pub mod campaign;
 pub mod child;
 pub mod expectations;
 pub mod history;
+pub mod kernels;
 mod parallel;
 pub mod probe;
 pub mod record;

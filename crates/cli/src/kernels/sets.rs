@@ -1,0 +1,94 @@
+//! Whose kernels are asked, and who cannot be on this machine.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use assay_harness::kernels::Maker;
+use assay_harness::record::NotRun;
+use assay_kernels::Kernels;
+use assay_providers::child::{Host, RemoteKernels};
+use assay_providers::ggml::kernels;
+use gguf_spec::kernel::KernelSet;
+
+use super::Args;
+use crate::exit::Failure;
+
+/// The word that makes a child of a process, one that serves the kernels of a library. Hidden.
+pub const NAME: &str = "__kernels";
+
+/// Serves the kernels of a library to the process that started this one.
+#[must_use]
+pub fn serve(arguments: &[OsString]) -> ExitCode {
+    assay_providers::child::serve(arguments)
+}
+
+/// A set of kernels that can be asked.
+pub(super) struct Set {
+    /// Its name.
+    pub(super) name: String,
+    /// Makes one for a thread.
+    pub(super) maker: Box<Maker<'static>>,
+}
+
+/// The sets that the arguments name, and what of them does not run here.
+pub(super) fn open(args: &Args) -> Result<(Vec<Set>, Vec<NotRun>), Failure> {
+    let (mut sets, mut not_run) = (Vec::new(), Vec::new());
+    let limit = Duration::from_secs(args.call_seconds);
+    for whose in &args.provider {
+        match whose.as_str() {
+            "scalar" => sets.push(own()),
+            "ggml" => ggml(args, limit, &mut sets, &mut not_run)?,
+            path => sets.push(remote(PathBuf::from(path), limit)?),
+        }
+    }
+    if (args.ggml_dir.is_some() || !args.build.is_empty()) && !args.provider.iter().any(|whose| whose == "ggml") {
+        return Err(Failure::Usage("--ggml-dir and --build go with --provider ggml".to_owned()));
+    }
+    if sets.is_empty() {
+        let why: Vec<_> = not_run.iter().map(|left| format!("{}: {}", left.what, left.why)).collect();
+        return Err(Failure::Unreadable(format!("no set of kernels runs here\n{}", why.join("\n"))));
+    }
+    Ok((sets, not_run))
+}
+
+/// Our own kernels, in this process.
+fn own() -> Set {
+    let make = || -> Result<Box<dyn KernelSet>, String> { Ok(Box::new(Kernels::scalar())) };
+    Set { name: Kernels::scalar().name().to_owned(), maker: Box::new(make) }
+}
+
+/// The kernels of a library, in a process for each thread.
+fn remote(library: PathBuf, limit: Duration) -> Result<Set, Failure> {
+    let first = start(&library, limit).map_err(Failure::Unreadable)?;
+    let name = first.name().to_owned();
+    let make = move || -> Result<Box<dyn KernelSet>, String> { Ok(Box::new(start(&library, limit)?)) };
+    Ok(Set { name, maker: Box::new(make) })
+}
+
+fn start(library: &Path, limit: Duration) -> Result<RemoteKernels, String> {
+    let host = Host::current(NAME).map_err(|error| format!("the path of this program is unknown: {error}"))?;
+    RemoteKernels::start(host, library, limit).map_err(|error| error.to_string())
+}
+
+/// ggml's base library and its builds. One that is not named, and that this processor does not run, is left out.
+fn ggml(args: &Args, limit: Duration, sets: &mut Vec<Set>, not_run: &mut Vec<NotRun>) -> Result<(), Failure> {
+    let Some(directory) = &args.ggml_dir else {
+        return Err(Failure::Usage("--provider ggml needs --ggml-dir, the folder of ggml's libraries".to_owned()));
+    };
+    if !args.build.is_empty() {
+        for build in &args.build {
+            sets.push(remote(kernels::file(directory, build), limit)?);
+        }
+        return Ok(());
+    }
+    sets.push(remote(kernels::file(directory, kernels::BASE), limit)?);
+    for build in kernels::builds(directory).map_err(|error| Failure::Unreadable(error.to_string()))? {
+        match remote(kernels::file(directory, &build), limit) {
+            Ok(set) => sets.push(set),
+            Err(why) => not_run.push(NotRun { what: format!("ggml/{build}"), why: why.to_string() }),
+        }
+    }
+    Ok(())
+}

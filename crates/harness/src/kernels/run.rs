@@ -1,0 +1,127 @@
+//! Questions put to sets of kernels, a few at a time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use assay_oracles::kernels::expect::Prepared;
+use assay_oracles::kernels::inputs::NoRoom;
+use assay_oracles::kernels::judge::{Outcome, Verdict, judge, run};
+use assay_oracles::kernels::laws;
+use gguf_spec::kernel::KernelSet;
+use gguf_spec::kernel::contract::Contract;
+
+use super::Question;
+
+/// Makes a set of kernels, one for each thread that asks.
+pub type Maker<'a> = dyn Fn() -> Result<Box<dyn KernelSet>, String> + Sync + 'a;
+
+/// How many at once, and when enough is enough.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How many threads ask.
+    pub jobs: usize,
+    /// After so many answers of a set that are none, because it crashed or hung, it is asked no more.
+    pub errors: usize,
+}
+
+/// How somebody watches.
+pub struct Watch<'a> {
+    /// Whether to end now.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+    /// Told how many questions have been put, of how many.
+    pub told: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+/// What a set answered to a question.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// The place of the set in the list.
+    pub set: usize,
+    /// The question.
+    pub question: Question,
+    /// What came of it; `None` if the set had failed too often before.
+    pub outcome: Option<Outcome>,
+}
+
+/// Puts every question to every set. The answers are in the order of the questions, and of the sets.
+///
+/// # Errors
+///
+/// If a set cannot be made, or if two threads could not be.
+pub fn ask(
+    makers: &[&Maker<'_>],
+    questions: &[Question],
+    bounds: Bounds,
+    watch: &Watch<'_>,
+) -> Result<Vec<Answered>, String> {
+    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let errors: Vec<AtomicUsize> = makers.iter().map(|_| AtomicUsize::new(0)).collect();
+    let done = Mutex::new(Vec::with_capacity(questions.len() * makers.len()));
+    let failed = Mutex::new(None);
+    thread::scope(|scope| {
+        for _ in 0..bounds.jobs.clamp(1, questions.len().max(1)) {
+            scope.spawn(|| {
+                let made: Result<Vec<_>, String> = makers.iter().map(|maker| maker()).collect();
+                let mut sets = match made {
+                    Ok(sets) => sets,
+                    Err(why) => {
+                        lock(&failed).get_or_insert(why);
+                        return;
+                    }
+                };
+                while !(watch.stop)() {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(question) = questions.get(at) else { break };
+                    let answers = put(question, &mut sets, &errors, bounds.errors);
+                    lock(&done).push((at, answers));
+                    (watch.told)(ended.fetch_add(1, Ordering::Relaxed) + 1, questions.len());
+                }
+            });
+        }
+    });
+    if let Some(why) = lock(&failed).take() {
+        return Err(why);
+    }
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|&(at, _)| at);
+    Ok(done.into_iter().flat_map(|(_, answers)| answers).collect())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts one question to all sets. What is right is computed once for each contract, and most sets have the same.
+fn put(question: &Question, sets: &mut [Box<dyn KernelSet>], errors: &[AtomicUsize], most: usize) -> Vec<Answered> {
+    let mut known: Vec<(Contract, Result<Prepared, NoRoom>)> = Vec::new();
+    let mut answers = Vec::with_capacity(sets.len());
+    for (at, set) in sets.iter_mut().enumerate() {
+        let outcome = (errors[at].load(Ordering::Relaxed) < most).then(|| match question.law {
+            Some(law) => laws::check(set.as_mut(), law, &question.case),
+            None => case(question, set.as_mut(), &mut known),
+        });
+        if matches!(&outcome, Some(outcome) if matches!(outcome.verdict, Verdict::Error(_))) {
+            errors[at].fetch_add(1, Ordering::Relaxed);
+        }
+        answers.push(Answered { set: at, question: *question, outcome });
+    }
+    answers
+}
+
+fn case(
+    question: &Question,
+    set: &mut dyn KernelSet,
+    known: &mut Vec<(Contract, Result<Prepared, NoRoom>)>,
+) -> Outcome {
+    let case = &question.case;
+    let Some(contract) = set.contract(case.operation, case.ty, case.inputs()) else { return run(set, case) };
+    let at = known.iter().position(|(other, _)| *other == contract).unwrap_or_else(|| {
+        known.push((contract, Prepared::new(case, &contract)));
+        known.len() - 1
+    });
+    match &known[at].1 {
+        Ok(prepared) => judge(set, prepared),
+        Err(_) => run(set, case),
+    }
+}
