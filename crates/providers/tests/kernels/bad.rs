@@ -76,13 +76,13 @@ pub(crate) const CASES: [Case; 24] = [
     case(
         "hangs_at_load",
         NotLoaded(|error| matches!(error, StartError::Hangs { .. })),
-        &["while it was loaded: no answer within 0.5 s"],
+        &["while it was loaded: no answer within 2 s"],
     ),
     case("crash", FailedMatmul, &[SEGV, "touched an address far from every operand"]),
     case("aborts", FailedMatmul, &["signal 6 (abort): assertion failed: k % 5 == 0"]),
     case("exits", FailedMatmul, &["the process ended by exit code 0"]),
     case("fails", FailedMatmul, &["the provider returned 7"]),
-    case("hangs", FailedMatmul, &["no answer within 0.5 s: it was ended"]),
+    case("hangs", FailedMatmul, &["no answer within 2 s: it was ended"]),
     case("reads_past_weights", FailedMatmul, &[SEGV, "touched 0 bytes past the end of the weights"]),
     case("reads_past_activations", FailedMatmul, &[SEGV, "touched 0 bytes past the end of the activations"]),
     case("reads_before", FailedMatmul, &[SEGV, "touched 20000 bytes before the start of the weights"]),
@@ -167,7 +167,7 @@ impl Case {
         for words in self.says {
             assert!(message.contains(words), "expected {words:?} in {message:?}");
         }
-        assert!(!hangs || begun.elapsed() < Duration::from_secs(20), "it took {:?} to tell", begun.elapsed());
+        assert!(!hangs || begun.elapsed() < Duration::from_secs(60), "it took {:?} to tell", begun.elapsed());
         Ok(())
     }
 }
