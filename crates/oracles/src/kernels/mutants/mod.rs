@@ -1,6 +1,6 @@
 //! Planted faults: what these judgements are worth is what they kill.
 //!
-//! Each is one small thing that a kernel does wrong, for one type, at one place or under one condition. Most
+//! Each is one small thing that a kernel does wrong, for one type, at one place or under one condition. Many
 //! are made after a fault that somebody reported. [`kills`] says whether a case kills one, [`nmse_kills`] whether
 //! the customary test would.
 
