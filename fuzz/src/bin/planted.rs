@@ -34,10 +34,6 @@ struct Args {
     #[arg(long, value_name = "DIR", default_value = "target/planted")]
     work: PathBuf,
 
-    /// What cargo builds into, if not into a folder of its own there.
-    #[arg(long, value_name = "DIR")]
-    target_dir: Option<PathBuf>,
-
     /// Only this fault; may be given more than once.
     #[arg(long, value_name = "ID")]
     only: Vec<String>,
@@ -105,9 +101,10 @@ fn run(args: &Args) -> Result<usize, String> {
         return Ok(0);
     }
     let entries = load(&args.root.join("corpus")).map_err(|error| error.to_string())?;
-    let absolute = |path: &Path| std::path::absolute(path).map_err(|error| error.to_string());
-    let work = absolute(&args.work)?;
-    let target_dir = args.target_dir.as_ref().map_or_else(|| Ok(work.join("target")), |path| absolute(path))?;
+    let work = std::path::absolute(&args.work).map_err(|error| error.to_string())?;
+    // A folder of its own: cargo does not tell the crates of a copied workspace from those of the workspace itself,
+    // and would take a reader with a fault for the one without, there or here.
+    let target_dir = work.join("target");
     let shop = Shop { source: work.join("source"), work, target_dir, host: host()?, seed: args.seed };
     copy_source(&args.root, &shop.source)?;
     shop.control(args.seconds, &entries)?;
