@@ -173,12 +173,20 @@ impl Page<'_> {
         let operations: Vec<_> = OPERATIONS.iter().map(|row| row.name).filter(|name| asked(name)).collect();
         let columns = operations.iter().map(|&name| (name, Align::Left));
         let mut table = Table::new(&[("type", Align::Left)].into_iter().chain(columns).collect::<Vec<_>>());
+        let mut without = Vec::new();
         for ty in self.types() {
+            if cells.together(set, ty.name).asked() == 0 {
+                without.push(ty.name);
+                continue;
+            }
             let cell = |operation| cells.0.get(&(set, ty.name, operation)).map_or_else(|| "-".to_owned(), Cell::text);
             table.row([ty.name.to_owned()].into_iter().chain(operations.iter().map(|&operation| cell(operation))));
         }
         writeln!(out, "{BOLD}{}{BOLD:#}\n", safe(set))?;
         table.write(out, false)?;
+        if !without.is_empty() {
+            writeln!(out, "\n{DIM}no kernel for {}{DIM:#}", without.join(", "))?;
+        }
         writeln!(out)
     }
 
