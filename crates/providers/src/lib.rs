@@ -15,3 +15,8 @@ pub mod c_abi;
 pub mod child;
 pub mod ggml;
 pub mod signal;
+
+/// Why the system does not load a library. Its own message is that of the cause, where there is one.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
+}

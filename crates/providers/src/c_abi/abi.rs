@@ -120,7 +120,7 @@ impl Library {
     pub(super) fn load(path: &Path) -> Result<Self, LoadError> {
         // SAFETY: the library is a provider (see the head of this file): its initialisers may run here.
         let library = unsafe { libloading::Library::new(path) }
-            .map_err(|error| LoadError::Load { path: path.to_owned(), reason: error.to_string() })?;
+            .map_err(|error| LoadError::Load { path: path.to_owned(), reason: crate::reason(&error) })?;
         let absent = |symbol: &str| LoadError::Symbol { path: path.to_owned(), symbol: symbol.to_owned() };
         macro_rules! required {
             ($symbol:literal: $signature:ty) => {

@@ -139,9 +139,7 @@ pub enum Error {
 
 impl Error {
     fn load(path: &Path, error: &libloading::Error) -> Self {
-        // The message of the system is that of the cause, where there is one.
-        let reason = std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string);
-        Self::Load { path: path.to_owned(), reason }
+        Self::Load { path: path.to_owned(), reason: crate::reason(error) }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use libtest_mimic::Failed;
 use tempfile::TempDir;
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 pub(crate) struct Compiler {
     program: String,
     output: TempDir,
+    made: AtomicUsize,
 }
 
 /// A folder of this package.
@@ -24,7 +26,7 @@ impl Compiler {
         match runs {
             Ok(status) if status.success() => {
                 let output = TempDir::new().map_err(|error| format!("no temporary directory: {error}"))?;
-                Ok(Self { program, output })
+                Ok(Self { program, output, made: AtomicUsize::new(0) })
             }
             _ => Err(format!("there is no C compiler {program:?}; install one, or name it in CC")),
         }
@@ -33,7 +35,10 @@ impl Compiler {
     /// Makes a shared library of a C file.
     pub(crate) fn library(&self, source: &Path) -> Result<PathBuf, Failed> {
         let name = source.file_stem().ok_or("a file without a name")?;
-        let library = self.output.path().join(name).with_extension("so");
+        // A folder for each: tests that want the same library run side by side.
+        let folder = self.output.path().join(self.made.fetch_add(1, Ordering::Relaxed).to_string());
+        std::fs::create_dir(&folder)?;
+        let library = folder.join(name).with_extension("so");
         let made = Command::new(&self.program)
             .args(["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-null-dereference"])
             .args(["-shared", "-fPIC", "-I"])
