@@ -40,7 +40,11 @@ fn change(kind: Kind, bytes: &mut Vec<u8>, rng: &mut impl Rng) {
     let count = (bytes.len() - head) / size;
     if count == 0 {
         bytes.truncate(head);
-        insert(ty, bytes, head, rng);
+        match bytes.get_mut(SHAPE - 1) {
+            // Activations that leave no room for blocks become few.
+            Some(activations) if kind == Kind::Products && rng.random() => *activations = rng.random_range(0..16),
+            _ => insert(ty, bytes, head, rng),
+        }
         return;
     }
     let mut pick = || head + rng.random_range(0..count) * size;
