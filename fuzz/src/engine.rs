@@ -4,9 +4,9 @@ use std::cell::RefCell;
 
 use libfuzzer_sys::fuzzer_mutate;
 
+use crate::Target;
 use crate::mutation::{crossed, mutated};
 use crate::statistics::Statistics;
-use crate::{Kind, Target};
 
 thread_local! {
     static STATISTICS: RefCell<Option<Statistics>> = const { RefCell::new(None) };
@@ -33,19 +33,17 @@ pub fn once(target: &Target, bytes: &[u8]) {
 
 /// Changes an input in place; gives its new length.
 pub fn mutate(target: &Target, data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
-    match target.kind {
-        // Now and then as bytes, by libFuzzer itself, which knows the dictionary.
-        Kind::File if !seed.is_multiple_of(16) => put(&mutated(&data[..size], max_size, u64::from(seed)), data),
-        Kind::File | Kind::Lines => fuzzer_mutate(data, size, max_size),
+    // Now and then as bytes, by libFuzzer itself, which knows the dictionary.
+    let structured = !seed.is_multiple_of(16);
+    match structured.then(|| mutated(target.kind, &data[..size], max_size, u64::from(seed))).flatten() {
+        Some(new) => put(&new, data),
+        None => fuzzer_mutate(data, size, max_size),
     }
 }
 
 /// Makes one input of two; gives its length, 0 for none.
 pub fn cross(target: &Target, a: &[u8], b: &[u8], out: &mut [u8], seed: u32) -> usize {
-    match target.kind {
-        Kind::File => put(&crossed(a, b, out.len(), u64::from(seed)), out),
-        Kind::Lines => 0,
-    }
+    crossed(target.kind, a, b, out.len(), u64::from(seed)).map_or(0, |new| put(&new, out))
 }
 
 fn put(new: &[u8], out: &mut [u8]) -> usize {

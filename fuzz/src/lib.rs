@@ -13,6 +13,7 @@ pub mod engine;
 #[cfg(all(feature = "ggml", target_os = "linux"))]
 pub mod ggml;
 pub mod mutation;
+pub mod operands;
 pub mod planted;
 pub mod replay;
 pub mod seeds;
@@ -49,10 +50,12 @@ use gguf_spec::rules::Rule;
 /// What an input was, for the statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Whether somebody accepts it.
+    /// Whether somebody accepts it; of operands of kernels, whether they say enough to judge the result.
     pub accepted: bool,
     /// The first rule that it breaks.
     pub rule: Option<&'static Rule>,
+    /// The tensor type of what is accepted, of inputs that are blocks of one.
+    pub ty: Option<&'static str>,
 }
 
 impl Found {
@@ -61,7 +64,7 @@ impl Found {
     #[must_use]
     pub fn of(judgement: &Judgement) -> Self {
         let accepted = judgement.verdicts.iter().any(|verdict| verdict.because.is_none());
-        Self { accepted, rule: judgement.first().map(|finding| finding.rule) }
+        Self { accepted, rule: judgement.first().map(|finding| finding.rule), ty: None }
     }
 }
 
@@ -72,6 +75,10 @@ pub enum Kind {
     File,
     /// What an adapter writes: lines of JSON.
     Lines,
+    /// Blocks of a tensor type; [`operands`] says how.
+    Blocks,
+    /// Operands of a product, likewise.
+    Products,
 }
 
 /// One fuzz target.
@@ -85,6 +92,12 @@ pub struct Target {
     pub kind: Kind,
     /// Looks at one input; the error is what does not hold.
     pub run: fn(&[u8]) -> Result<Found, String>,
+}
+
+/// The sets of kernels of this workspace, each of which is judged.
+#[cfg(feature = "kernels")]
+fn kernel_sets() -> [assay_kernels::Kernels; 1] {
+    [assay_kernels::Kernels::scalar()]
 }
 
 /// What every program does first.

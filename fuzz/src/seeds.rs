@@ -1,7 +1,10 @@
-//! What targets start from: the vectors of the corpus that are small, and answers made of their documents.
+//! What targets start from: the vectors of the corpus that are small, answers made of their documents, and blocks
+//! of every tensor type.
 //!
 //! `fuzz/seeds.json` lists them with their hashes, so that a change of the corpus that changes what fuzzing
 //! starts from is seen. The files themselves are not stored twice: `prepare` writes them.
+
+mod blocks;
 
 use std::io;
 use std::path::Path;
@@ -22,7 +25,7 @@ const MOST_ANSWER: usize = 1024;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// The id of the vector it is, or is made of.
+    /// The id of the vector it is, or is made of; of blocks, their type and what they are.
     pub id: String,
     /// Its size in bytes.
     pub size: usize,
@@ -40,12 +43,20 @@ pub struct Manifest {
     pub file_targets: Vec<String>,
     /// Those that start from answers.
     pub answer_targets: Vec<String>,
+    /// Those that start from blocks.
+    pub block_targets: Vec<String>,
+    /// Those that start from operands of products.
+    pub product_targets: Vec<String>,
     /// The median size of the files, in bytes.
     pub median: usize,
     /// The vectors.
     pub files: Vec<Line>,
     /// The answers, by the vector whose document they hold.
     pub answers: Vec<Line>,
+    /// The blocks.
+    pub blocks: Vec<Line>,
+    /// The operands of products.
+    pub products: Vec<Line>,
 }
 
 /// A seed with its bytes.
@@ -53,7 +64,7 @@ pub type Seed = (String, Vec<u8>);
 
 /// The files that targets start from, but for vectors that exercise one of these rules.
 #[must_use]
-pub fn files(entries: &[Entry], without: &[String]) -> Vec<Seed> {
+fn files(entries: &[Entry], without: &[String]) -> Vec<Seed> {
     let exercises = |entry: &Entry| {
         let rules = &entry.vector.rules;
         rules.breaks.iter().chain(&rules.keeps).any(|rule| without.contains(rule))
@@ -64,7 +75,7 @@ pub fn files(entries: &[Entry], without: &[String]) -> Vec<Seed> {
 
 /// What an adapter writes about the vectors: that it has started, and what it reads.
 #[must_use]
-pub fn answers(entries: &[Entry]) -> Vec<Seed> {
+fn answers(entries: &[Entry]) -> Vec<Seed> {
     let started = json!({
         "seq": 0, "result": "started", "protocol": 1, "name": "seed", "version": "1", "language": "Rust",
         "capabilities": ["parse", "roundtrip"], "last_stage": "data", "versions": [2, 3],
@@ -87,21 +98,38 @@ pub fn answers(entries: &[Entry]) -> Vec<Seed> {
     answer.collect()
 }
 
+/// What targets of a kind start from, but for vectors that exercise one of these rules.
+#[must_use]
+pub fn of(kind: Kind, entries: &[Entry], without: &[String]) -> Vec<Seed> {
+    match kind {
+        Kind::File => files(entries, without),
+        Kind::Lines => answers(entries),
+        Kind::Blocks | Kind::Products => blocks::all(kind),
+    }
+}
+
 /// What is listed of the seeds.
 #[must_use]
 pub fn manifest(entries: &[Entry]) -> Manifest {
     let line = |(id, bytes): &Seed| Line { id: id.clone(), size: bytes.len(), sha256: sha256(bytes) };
     let names = |kind| targets::ALL.iter().filter(|target| target.kind == kind).map(|t| t.name.to_owned()).collect();
-    let files: Vec<Line> = files(entries, &[]).iter().map(line).collect();
+    let lines = |kind| -> Vec<Line> { of(kind, entries, &[]).iter().map(line).collect() };
+    let files = lines(Kind::File);
     let mut sizes: Vec<usize> = files.iter().map(|line| line.size).collect();
     sizes.sort_unstable();
     Manifest {
-        source: format!("the vectors of `corpus` of at most {MOST_BYTES} bytes; answers hold their documents"),
+        source: format!(
+            "the vectors of `corpus` of at most {MOST_BYTES} bytes; answers hold their documents; the tables of tensor types"
+        ),
         file_targets: names(Kind::File),
         answer_targets: names(Kind::Lines),
+        block_targets: names(Kind::Blocks),
+        product_targets: names(Kind::Products),
         median: sizes.get(sizes.len() / 2).copied().unwrap_or(0),
         files,
-        answers: answers(entries).iter().map(line).collect(),
+        answers: lines(Kind::Lines),
+        blocks: lines(Kind::Blocks),
+        products: lines(Kind::Products),
     }
 }
 
@@ -112,9 +140,11 @@ pub fn manifest(entries: &[Entry]) -> Manifest {
 /// If a file cannot be written.
 pub fn write(target: &Target, entries: &[Entry], without: &[String], folder: &Path) -> io::Result<usize> {
     std::fs::create_dir_all(folder)?;
-    let (seeds, extension) = match target.kind {
-        Kind::File => (files(entries, without), "gguf"),
-        Kind::Lines => (answers(entries), "jsonl"),
+    let seeds = of(target.kind, entries, without);
+    let extension = match target.kind {
+        Kind::File => "gguf",
+        Kind::Lines => "jsonl",
+        Kind::Blocks | Kind::Products => "bin",
     };
     for (id, bytes) in &seeds {
         std::fs::write(folder.join(format!("{id}.{extension}")), bytes)?;

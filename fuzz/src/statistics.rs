@@ -1,11 +1,12 @@
 //! What a fuzzer makes, told while it runs: one that makes only garbage shows.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::{Duration, Instant};
 
 use gguf_spec::rules::catalogue;
 
-use crate::{Found, Kind, Target};
+use crate::{Found, Kind, Target, operands};
 
 /// Between two lines, at least.
 const EVERY: Duration = Duration::from_secs(5);
@@ -23,6 +24,8 @@ pub struct Statistics {
     accepted: u64,
     /// How often each rule was the first one broken, in the order of the catalogue.
     rules: Vec<(&'static str, u64)>,
+    /// The tensor types of accepted inputs.
+    types: BTreeSet<&'static str>,
     started: Instant,
     told: Instant,
 }
@@ -34,7 +37,8 @@ impl Statistics {
         let now = Instant::now();
         let rules = catalogue().into_iter().map(|rule| (rule.id, 0)).collect();
         let Target { name, kind, .. } = *target;
-        Self { target: name, kind, inputs: 0, bytes: 0, accepted: 0, rules, started: now, told: now }
+        let types = BTreeSet::new();
+        Self { target: name, kind, inputs: 0, bytes: 0, accepted: 0, rules, types, started: now, told: now }
     }
 
     /// One input more.
@@ -42,6 +46,7 @@ impl Statistics {
         self.inputs += 1;
         self.bytes += len as u64;
         self.accepted += u64::from(found.accepted);
+        self.types.extend(found.ty);
         if let Some(rule) = found.rule
             && let Some((_, count)) = self.rules.iter_mut().find(|(id, _)| *id == rule.id)
         {
@@ -65,6 +70,12 @@ impl Statistics {
         self.rules.iter().filter(|(_, count)| *count > 0).count()
     }
 
+    /// How many tensor types some accepted input was of.
+    #[must_use]
+    pub fn types_reached(&self) -> usize {
+        self.types.len()
+    }
+
     /// The share of accepted inputs, in percent.
     #[must_use]
     pub fn accepted_percent(&self) -> u64 {
@@ -80,6 +91,7 @@ impl fmt::Display for Statistics {
         let what = match self.kind {
             Kind::File => "files",
             Kind::Lines => "outputs",
+            Kind::Blocks | Kind::Products => "inputs",
         };
         write!(
             f,
@@ -89,10 +101,13 @@ impl fmt::Display for Statistics {
             self.bytes / inputs,
             self.accepted_percent(),
         )?;
-        if self.kind == Kind::File {
-            write!(f, ", first finding of {} of {} rules", self.rules_reached(), self.rules.len())?;
+        match self.kind {
+            Kind::File => write!(f, ", first finding of {} of {} rules", self.rules_reached(), self.rules.len()),
+            Kind::Lines => Ok(()),
+            Kind::Blocks | Kind::Products => {
+                write!(f, ", blocks of {} of {} types", self.types_reached(), operands::types())
+            }
         }
-        Ok(())
     }
 }
 
@@ -104,12 +119,23 @@ mod tests {
     #[test]
     fn a_line_tells_what_was_made() {
         let mut statistics = Statistics::new(&crate::targets::ALL[0]);
-        statistics.note(100, Found { accepted: true, rule: None });
-        statistics.note(50, Found { accepted: false, rule: Some(&header::MAGIC) });
-        statistics.note(30, Found { accepted: false, rule: Some(&header::MAGIC) });
+        statistics.note(100, Found { accepted: true, ..Found::default() });
+        statistics.note(50, Found { rule: Some(&header::MAGIC), ..Found::default() });
+        statistics.note(30, Found { rule: Some(&header::MAGIC), ..Found::default() });
         let line = statistics.to_string();
         assert!(line.starts_with("parse: 3 files, "), "{line}");
         assert!(line.contains("mean size 60 bytes, 33 % accepted, first finding of 1 of "), "{line}");
         assert!(!statistics.is_due());
+    }
+    #[test]
+    fn a_line_tells_the_types_of_what_was_judged() {
+        let target = Target { name: "matmul", kind: Kind::Products, ..crate::targets::ALL[0] };
+        let mut statistics = Statistics::new(&target);
+        for ty in [Some("F32"), None, Some("Q4_0"), Some("F32")] {
+            statistics.note(80, Found { accepted: ty.is_some(), ty, ..Found::default() });
+        }
+        let line = statistics.to_string();
+        assert!(line.starts_with("matmul: 4 inputs, "), "{line}");
+        assert!(line.contains("mean size 80 bytes, 75 % accepted, blocks of 2 of "), "{line}");
     }
 }

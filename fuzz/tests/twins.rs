@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use assay_corpus::store::{Entry, load};
 use assay_fuzz::mutation::{crossed, mutated};
-use assay_fuzz::{Kind, Target, dictionary, seeds, targets};
+use assay_fuzz::statistics::Statistics;
+use assay_fuzz::{Kind, Target, dictionary, operands, seeds, targets};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -33,10 +34,14 @@ fn drawn(target: &Target, start: &[seeds::Seed], number: u64) -> Vec<u8> {
     let (mut bytes, other) = (pick(), pick());
     for _ in 0..rng.random_range(1..6) {
         let step = rng.random();
-        bytes = match target.kind {
-            Kind::File if rng.random_bool(0.1) => crossed(&bytes, &other, seeds::MOST_BYTES, step),
-            Kind::File => mutated(&bytes, seeds::MOST_BYTES, step),
-            Kind::Lines => damaged(bytes, &other, &mut rng),
+        let next = match target.kind {
+            Kind::Lines => None,
+            kind if rng.random_bool(0.1) => crossed(kind, &bytes, &other, seeds::MOST_BYTES, step),
+            kind => mutated(kind, &bytes, seeds::MOST_BYTES, step),
+        };
+        bytes = match next {
+            Some(next) => next,
+            None => damaged(bytes, &other, &mut rng),
         };
     }
     bytes
@@ -63,10 +68,7 @@ fn damaged(mut bytes: Vec<u8>, other: &[u8], rng: &mut ChaCha8Rng) -> Vec<u8> {
 
 fn twin(target: &Target, usual: u64) {
     let entries = entries();
-    let start = match target.kind {
-        Kind::File => seeds::files(&entries, &[]),
-        Kind::Lines => seeds::answers(&entries),
-    };
+    let start = seeds::of(target.kind, &entries, &[]);
     assert!(start.len() > 100, "{} seeds", start.len());
     for (id, bytes) in &start {
         if let Err(reason) = (target.run)(bytes) {
@@ -105,7 +107,7 @@ fn differential() {
 #[ignore = "needs ASSAY_GGML_DIR"]
 fn differential_with_ggml() {
     let entries = entries();
-    let start = seeds::files(&entries, &[]);
+    let start = seeds::of(Kind::File, &entries, &[]);
     assay_fuzz::ggml::use_program(env!("CARGO_BIN_EXE_differential").into());
     for number in seed::first()..seed::first() + seed::cases(2_000) {
         if let Err(reason) = (targets::differential::TARGET.run)(&drawn(&targets::differential::TARGET, &start, number))
@@ -123,6 +125,31 @@ fn inspect() {
 #[test]
 fn adapter_protocol() {
     twin(&targets::adapter_protocol::TARGET, 10_000);
+}
+
+#[test]
+fn dequantize() {
+    twin(&targets::dequantize::TARGET, 3_000);
+    is_judged(&targets::dequantize::TARGET, 300);
+}
+
+#[test]
+fn matmul() {
+    twin(&targets::matmul::TARGET, 300);
+    is_judged(&targets::matmul::TARGET, 300);
+}
+
+/// At least a third of what is drawn says enough to be judged, of every type that has such a kernel.
+fn is_judged(target: &Target, count: u64) {
+    let start = seeds::of(target.kind, &[], &[]);
+    let mut statistics = Statistics::new(target);
+    for number in 0..count {
+        let bytes = drawn(target, &start, number);
+        statistics.note(bytes.len(), (target.run)(&bytes).unwrap_or_default());
+    }
+    assert!(statistics.accepted_percent() >= 34, "{statistics}");
+    // Drawn from a number, so that this is no chance; Q8_1 and Q8_K have no products.
+    assert!(statistics.types_reached() + 2 >= operands::types(), "{statistics}");
 }
 
 /// What fuzzing has found, and what was fixed since.

@@ -4,9 +4,13 @@ use crate::Target;
 
 #[cfg(feature = "adapter_protocol")]
 pub mod adapter_protocol;
+#[cfg(feature = "kernels")]
+pub mod dequantize;
 pub mod differential;
 #[cfg(feature = "inspect")]
 pub mod inspect;
+#[cfg(feature = "kernels")]
+pub mod matmul;
 pub mod mutate;
 pub mod parse;
 pub mod roundtrip;
@@ -21,4 +25,8 @@ pub const ALL: &[Target] = &[
     inspect::TARGET,
     #[cfg(feature = "adapter_protocol")]
     adapter_protocol::TARGET,
+    #[cfg(feature = "kernels")]
+    dequantize::TARGET,
+    #[cfg(feature = "kernels")]
+    matmul::TARGET,
 ];

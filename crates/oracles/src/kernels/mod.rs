@@ -6,6 +6,7 @@
 //! - [`bounds`]: how far from the exact result a right kernel can be, derived from its contract;
 //! - [`expect`]: what is expected of one call;
 //! - [`judge`]: one case, one set of kernels, one verdict;
+//! - [`given`]: judgements on operands that somebody else chose;
 //! - [`laws`]: what holds between the results of several calls;
 //! - [`mutants`]: planted faults, which the judgements have to find; [`generic`] is the set they are planted into.
 
@@ -16,6 +17,7 @@ mod draw;
 mod exact;
 pub mod expect;
 pub mod generic;
+pub mod given;
 mod held;
 pub mod inputs;
 pub mod judge;

@@ -1,0 +1,3 @@
+//! The target `matmul`; see `assay_fuzz::targets::matmul`.
+#![cfg_attr(fuzzing, no_main)]
+assay_fuzz::fuzz_target!(matmul);
