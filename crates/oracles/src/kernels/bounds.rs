@@ -2,7 +2,7 @@
 //!
 //! The exact result is `y* = sum w x`. A kernel holds weights as `w'` and activations as `x'`, multiplies and
 //! adds. With `W` the magnitude of a weight's parts ([`Component::magnitude`]), `e` how far the form moves an
-//! activation ([`Held`]), and `X = |x| + e`, three things come between:
+//! activation (`Held`), and `X = |x| + e`, three things come between:
 //!
 //! - *Activations are moved*: by at most `sum V e`. All parts of a weight meet the same `x'`, so `V = |w|`, not
 //!   `W`; but Q8_1 stores the sum of activations apart, which may be the sum of what was before: there

@@ -65,7 +65,7 @@ impl Component {
 ///
 /// # Panics
 ///
-/// If the bytes are not whole blocks of a type with a layout: callers pass rows of a [`Matrix`].
+/// If the bytes are not whole blocks of a type with a layout: callers pass rows of a matrix.
 #[must_use]
 pub fn components(ty: &TensorType, bytes: &[u8]) -> Vec<Component> {
     let count = bytes.len() / block_bytes(ty) * block(ty);
