@@ -1,7 +1,7 @@
 //! ggml's kernels as [`KernelSet`]s: the base library, and its builds for one kind of processor each.
 //!
 //! The functions run in the calling process, and may end it. A [child](crate::child) that is given the
-//! [`file`] of a build serves its kernels from a process of its own, on guarded memory.
+//! [`file()`] of a build serves its kernels from a process of its own, on guarded memory.
 //!
 //! | operation | base library | a build |
 //! | --- | --- | --- |
