@@ -31,7 +31,7 @@ const fn side(who: &'static str, says: &'static str) -> Side {
 
 const RUN: &str = "ggml 0.25.1, CPU (run)";
 
-/// The disputes. What is marked as run was seen; the rest was read in sources.
+/// The disputes. What is marked as run was seen; the rest was not run.
 pub const DISPUTES: [Dispute; 5] = [
     Dispute {
         ty: "MXFP4",
