@@ -225,12 +225,11 @@ impl Header {
         limits: &Limits,
         jobs: usize,
     ) -> Self {
-        let unix_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         let lines: String = all.iter().map(|entry| format!("{} {}\n", entry.vector.id, entry.vector.sha256)).collect();
         Self {
             format: FORMAT,
             assay: env!("CARGO_PKG_VERSION").to_owned(),
-            unix_time,
+            unix_time: now(),
             corpus: Corpus {
                 path: text(corpus.as_os_str().as_encoded_bytes()),
                 vectors: all.len(),
@@ -259,20 +258,27 @@ impl Header {
     }
 }
 
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// What the system says of the first processor under one of these names, if it does.
+pub(crate) fn processor_line(names: &[&str]) -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let mut lines = text.lines().filter_map(|line| line.split_once(':'));
+    lines.find(|(name, _)| names.contains(&name.trim())).map(|(_, said)| said.trim().to_owned())
+}
+
 impl Machine {
     /// The one that this program runs on.
     #[must_use]
     pub fn this() -> Self {
-        let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").ok();
         Self {
             system: std::env::consts::OS.to_owned(),
             architecture: std::env::consts::ARCH.to_owned(),
-            processor: processors
-                .lines()
-                .filter_map(|line| line.split_once(':'))
-                .find(|(name, _)| name.trim() == "model name")
-                .map(|(_, name)| name.trim().to_owned()),
+            processor: processor_line(&["model name"]),
             threads: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
             kernel: kernel.map(|text| text.trim().to_owned()),
         }
@@ -346,12 +352,12 @@ pub struct Record {
 /// How the bytes of every record start.
 pub const START: &[u8] = br#"{"line":"header""#;
 
-/// Writes one line, whole, and lets it go at once.
+/// Writes one line of a record, of readers or of kernels, whole, and lets it go at once.
 ///
 /// # Errors
 ///
 /// If the output does not take it.
-pub fn write_line(line: &Line, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     out.write_all(&text)?;

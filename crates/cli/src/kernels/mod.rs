@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use assay_harness::kernels::record::{Footer, Header, Result as ResultLine};
-use assay_harness::kernels::{Bounds, Filter, Question, Watch, ask, questions};
+use assay_harness::kernels::{Bounds, Filter, Question, ask, questions};
 use assay_oracles::kernels::cases::Tier;
 use gguf_spec::kernel::{OPERATIONS, Operation};
 use gguf_spec::types::TensorType;
@@ -165,14 +165,13 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         errors: MOST_ERRORS,
     };
     let makers: Vec<_> = sets.iter().map(|set| set.maker.as_ref()).collect();
-    let watch = Watch { stop: &|| false, told: &|ended, of| bar.reached(ended, of) };
-    let answered = ask(&makers, &asked, bounds, &watch).map_err(Failure::Unreadable);
+    let answered = ask(&makers, &asked, bounds, &|ended, of| bar.reached(ended, of)).map_err(Failure::Unreadable);
     drop(bar);
     let answered = answered?;
     let seconds = start.elapsed().as_secs_f64();
 
     let results: Vec<ResultLine> = answered.iter().map(|one| ResultLine::new(&sets[one.set].name, one)).collect();
-    let footer = Footer::new(&results, seconds, answered.len() == asked.len() * sets.len());
+    let footer = Footer::new(&results, seconds);
     record.end(&results, &footer)?;
     let exit = exit(&results);
     if args.json {

@@ -1,23 +1,23 @@
 //! The file of the record, if one is wanted.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use assay_harness::kernels::record::{Footer, Header, Line, Result as ResultLine, write_line};
+use assay_harness::kernels::record::{Footer, Header, Line, Result as ResultLine};
+use assay_harness::record::write_line;
 
 use crate::exit::Failure;
 use crate::text::safe_path;
 
 /// A record that is being written.
-pub(super) struct Recorder(Option<(PathBuf, BufWriter<File>)>);
+pub(super) struct Recorder(Option<(PathBuf, File)>);
 
 impl Recorder {
     /// Writes the header at once: that the file cannot be written is known before anything is asked.
     pub(super) fn begin(path: Option<&Path>, header: &Header) -> Result<Self, Failure> {
         let Some(path) = path else { return Ok(Self(None)) };
         let file = File::create(path).map_err(|error| refused(path, &error))?;
-        let mut record = Self(Some((path.to_owned(), BufWriter::new(file))));
+        let mut record = Self(Some((path.to_owned(), file)));
         record.lines([Line::Kernels(Box::new(header.clone()))])?;
         Ok(record)
     }
@@ -32,7 +32,7 @@ impl Recorder {
         for line in lines {
             write_line(&line, out).map_err(|error| refused(path, &error))?;
         }
-        out.flush().map_err(|error| refused(path, &error))
+        Ok(())
     }
 }
 

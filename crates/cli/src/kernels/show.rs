@@ -251,7 +251,7 @@ impl Page<'_> {
             grouped(of("not-supported")),
             grouped(self.footer.checked),
             self.footer.seconds,
-            if self.footer.complete { "" } else { "; it was stopped before the end" }
+            if self.footer.complete { "" } else { "; some sets failed too often to be asked everything" }
         )
     }
 }

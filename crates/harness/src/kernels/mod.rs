@@ -13,7 +13,7 @@ use assay_oracles::kernels::list;
 use gguf_spec::kernel::Operation;
 use gguf_spec::types::TensorType;
 
-pub use run::{Answered, Bounds, Maker, Watch, ask};
+pub use run::{Answered, Bounds, Maker, Told, ask};
 
 /// What a set of kernels is asked: a case, or a law applied to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,15 +2,13 @@
 //! question and set, a footer; a record without a footer is one of a run that did not come to its end.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use assay_oracles::kernels::judge::{Outcome, Verdict, Worst};
 use gguf_spec::kernel::contract::{Accumulator, Contract};
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, Question};
-use crate::record::{Machine, NotRun};
+use crate::record::{Machine, NotRun, now, processor_line};
 
 /// The version of the form of a record.
 pub const FORMAT: u32 = 1;
@@ -176,11 +174,10 @@ impl Header {
     /// The header of a run that begins now.
     #[must_use]
     pub fn new(seed: u64, questions: usize, sets: Vec<String>, not_run: Vec<NotRun>) -> Self {
-        let unix_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
         Self {
             format: FORMAT,
             assay: env!("CARGO_PKG_VERSION").to_owned(),
-            unix_time,
+            unix_time: now(),
             machine: Machine::this(),
             features: features(),
             seed,
@@ -193,9 +190,7 @@ impl Header {
 
 /// What the processor can do.
 fn features() -> Vec<String> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let mut named = text.lines().filter_map(|line| line.split_once(':'));
-    let line = named.find(|(name, _)| matches!(name.trim(), "flags" | "Features")).map_or("", |(_, flags)| flags);
+    let line = processor_line(&["flags", "Features"]).unwrap_or_default();
     line.split_whitespace().map(str::to_owned).collect()
 }
 
@@ -241,23 +236,13 @@ impl Result {
 impl Footer {
     /// The footer of a run that has ended.
     #[must_use]
-    pub fn new(results: &[Result], seconds: f64, complete: bool) -> Self {
+    pub fn new(results: &[Result], seconds: f64) -> Self {
         let mut tallies: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
         for result in results {
             *tallies.entry(result.set.clone()).or_default().entry(result.verdict.clone()).or_default() += 1;
         }
         let checked = results.iter().map(|result| result.checked as u64).sum();
+        let complete = results.iter().all(|result| result.verdict != "not-run");
         Self { tallies, checked, seconds, complete }
     }
-}
-
-/// Writes one line, whole, and lets it go at once.
-///
-/// # Errors
-///
-/// If the output does not take it.
-pub fn write_line(line: &Line, out: &mut dyn Write) -> io::Result<()> {
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    out.write_all(&text)
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use assay_oracles::kernels::expect::Prepared;
 use assay_oracles::kernels::inputs::NoRoom;
-use assay_oracles::kernels::judge::{Outcome, Verdict, judge, run};
+use assay_oracles::kernels::judge::{Outcome, Verdict, run, settled};
 use assay_oracles::kernels::laws;
 use gguf_spec::kernel::KernelSet;
 use gguf_spec::kernel::contract::Contract;
@@ -16,7 +16,7 @@ use super::Question;
 /// Makes a set of kernels, one for each thread that asks.
 pub type Maker<'a> = dyn Fn() -> Result<Box<dyn KernelSet>, String> + Sync + 'a;
 
-/// How many at once, and when enough is enough.
+/// How many at once, and how often a set may fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// How many threads ask.
@@ -25,13 +25,8 @@ pub struct Bounds {
     pub errors: usize,
 }
 
-/// How somebody watches.
-pub struct Watch<'a> {
-    /// Whether to end now.
-    pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// Told how many questions have been put, of how many.
-    pub told: &'a (dyn Fn(usize, usize) + Sync),
-}
+/// Told how many questions have been put, of how many.
+pub type Told<'a> = dyn Fn(usize, usize) + Sync + 'a;
 
 /// What a set answered to a question.
 #[derive(Clone, Debug)]
@@ -48,12 +43,12 @@ pub struct Answered {
 ///
 /// # Errors
 ///
-/// If a set cannot be made, or if two threads could not be.
+/// If a set cannot be made.
 pub fn ask(
     makers: &[&Maker<'_>],
     questions: &[Question],
     bounds: Bounds,
-    watch: &Watch<'_>,
+    told: &Told<'_>,
 ) -> Result<Vec<Answered>, String> {
     let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let errors: Vec<AtomicUsize> = makers.iter().map(|_| AtomicUsize::new(0)).collect();
@@ -70,12 +65,12 @@ pub fn ask(
                         return;
                     }
                 };
-                while !(watch.stop)() {
+                loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(question) = questions.get(at) else { break };
                     let answers = put(question, &mut sets, &errors, bounds.errors);
                     lock(&done).push((at, answers));
-                    (watch.told)(ended.fetch_add(1, Ordering::Relaxed) + 1, questions.len());
+                    told(ended.fetch_add(1, Ordering::Relaxed) + 1, questions.len());
                 }
             });
         }
@@ -120,8 +115,5 @@ fn case(
         known.push((contract, Prepared::new(case, &contract)));
         known.len() - 1
     });
-    match &known[at].1 {
-        Ok(prepared) => judge(set, prepared),
-        Err(_) => run(set, case),
-    }
+    settled(set, case, contract, &known[at].1)
 }

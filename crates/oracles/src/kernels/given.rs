@@ -9,12 +9,12 @@ use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Matrix, Operati
 use gguf_spec::quant::{self, Weight, same};
 use gguf_spec::types::TensorType;
 
-use super::bounds::{Limit, Row};
+use super::bounds::Row;
 use super::cases::{block, block_bytes};
 use super::components::components;
 use super::expect::prepare;
 use super::held::Held;
-use super::judge::CANARY;
+use super::judge::{CANARY, GUARD, is_excused, written_beside};
 use super::numbers::round_f32;
 use crate::Holds;
 
@@ -151,7 +151,8 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
                 continue;
             }
             let got = at(column, row);
-            if !is_within(got, &limit) {
+            let near = (f64::from(got) - limit.expected).abs() <= limit.worst;
+            if !near && !is_excused(got, &limit) {
                 return Err(format!(
                     "{}: expected {:e} within {:e}, got {got:e}",
                     of_element(column, row),
@@ -162,8 +163,7 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
             judged.judged += 1;
         }
     }
-    let beside = |i: &usize| i % product.y_stride >= weights.rows || i / product.y_stride >= columns.count;
-    if let Some(i) = (0..y.len()).filter(beside).find(|&i| y[i].to_bits() != CANARY) {
+    if let Some(i) = written_beside(&y, weights.rows, columns.count, product.y_stride) {
         let (column, row) = (i / product.y_stride, i % product.y_stride);
         return Err(format!("{}: wrote {:e} beside the result", of_element(column, row), y[i]));
     }
@@ -187,9 +187,6 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
     Ok(judged)
 }
 
-/// Elements behind the result that have to stay as they are.
-const GUARD: usize = 16;
-
 /// What a set makes of a product, and what lies beside it.
 fn call(set: &mut dyn KernelSet, product: &Matmul<'_>) -> (Result<(), KernelError>, Vec<f32>) {
     let length = extent(product.columns.count, product.weights.rows, product.y_stride).unwrap_or(0);
@@ -201,12 +198,6 @@ fn call(set: &mut dyn KernelSet, product: &Matmul<'_>) -> (Result<(), KernelErro
 fn judgeable(ty: &'static TensorType, row: &[u8], contract: &Contract) -> Option<Row> {
     let in_range = components(ty, row).iter().all(|part| part.magnitude() <= f64::from(f32::MAX));
     in_range.then(|| prepare(ty, row, contract))
-}
-
-/// Where a form cannot hold the operands, what is not finite says so.
-fn is_within(got: f32, limit: &Limit) -> bool {
-    let excused = !limit.holds && !got.is_finite() && got.to_bits() != CANARY;
-    excused || (f64::from(got) - limit.expected).abs() <= limit.worst
 }
 
 /// The bytes as far as they are whole blocks.

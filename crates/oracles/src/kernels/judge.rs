@@ -124,9 +124,19 @@ pub fn run(set: &mut dyn KernelSet, case: &Case) -> Outcome {
     let Some(contract) = set.contract(case.operation, case.ty, case.inputs()) else {
         return Outcome::new(case, None, Verdict::NotSupported);
     };
-    match Prepared::new(case, &contract) {
-        Ok(prepared) => judge(set, &prepared),
-        Err(reason) => Outcome::new(case, Some(contract), Verdict::NoRoom(reason)),
+    settled(set, case, contract, &Prepared::new(case, &contract))
+}
+
+/// Runs a case that was prepared under a contract, or has no room there.
+pub fn settled(
+    set: &mut dyn KernelSet,
+    case: &Case,
+    contract: Contract,
+    prepared: &Result<Prepared, NoRoom>,
+) -> Outcome {
+    match prepared {
+        Ok(prepared) => judge(set, prepared),
+        Err(reason) => Outcome::new(case, Some(contract), Verdict::NoRoom(reason.clone())),
     }
 }
 
@@ -163,7 +173,7 @@ pub fn all_pass(outcomes: &[Outcome]) -> Holds {
 pub(super) const CANARY: u32 = 0x7FC0_CAFE;
 
 /// Elements behind the result that have to stay as they are.
-const GUARD: usize = 16;
+pub(super) const GUARD: usize = 16;
 
 /// Operands that end where memory may not be read, but for what the contract allows.
 struct Memory {
@@ -329,6 +339,11 @@ fn quantized(case: &Case, held: &Held, blocks: &[u8], (call, column): (usize, us
     }
 }
 
+/// Where a form cannot hold the operands, what is not finite says so.
+pub(super) fn is_excused(got: f32, limit: &Limit) -> bool {
+    !limit.holds && !got.is_finite() && got.to_bits() != CANARY
+}
+
 fn element(tier: Tier, limit: &Limit, place: Worst, outcome: &mut Outcome) {
     let got = f64::from(place.got);
     let (bound, right) = match tier {
@@ -336,21 +351,23 @@ fn element(tier: Tier, limit: &Limit, place: Worst, outcome: &mut Outcome) {
         Tier::Lossless => (limit.worst, (got - limit.expected).abs() <= limit.worst),
         Tier::Ordinary => (limit.likely(), (got - limit.expected).abs() <= limit.likely()),
     };
-    // Where a contract rounds so much that nothing can be said, nothing is; where a form cannot hold the
-    // operands, what is not finite says so.
-    let excused = !limit.holds && !got.is_finite() && place.got.to_bits() != CANARY;
+    // Where a contract rounds so much that nothing can be said, nothing is.
     if bound.is_infinite() {
         return;
     }
-    outcome.element(Worst { expected: limit.expected, bound, ..place }, right || excused);
+    let right = right || is_excused(place.got, limit);
+    outcome.element(Worst { expected: limit.expected, bound, ..place }, right);
+}
+
+/// The first element that was written between the columns of a result, or behind the last.
+pub(super) fn written_beside(y: &[f32], rows: usize, columns: usize, stride: usize) -> Option<usize> {
+    let beside = |i: &usize| i % stride >= rows || i / stride >= columns;
+    (0..y.len()).filter(beside).find(|&i| y[i].to_bits() != CANARY)
 }
 
 /// What lies between columns, and behind the last, has to stay as it was.
 fn untouched(case: &Case, y: &[f32], stride: usize, outcome: &mut Outcome) {
-    let last = case.results().saturating_sub(1);
-    let beside = |i: &usize| i % stride >= case.rows || i / stride > last;
-    let touched = (0..y.len()).filter(beside).find(|&i| y[i].to_bits() != CANARY);
-    if let Some(i) = touched {
+    if let Some(i) = written_beside(y, case.rows, case.results(), stride) {
         outcome.fail(format!(
             "wrote {:e} at element {} of column {}, which has {} rows",
             y[i],
