@@ -389,3 +389,31 @@ fn disputes_are_found() {
         assert!(disputed(ty(name), &block).is_some(), "{name}");
     }
 }
+
+/// The first side of a dispute is what the decoder gives, for disputed scales and all codes.
+#[test]
+fn the_first_side_of_a_dispute_is_the_decoder() {
+    let mut rng = ChaCha8Rng::seed_from_u64(19);
+    for (name, scales) in [("MXFP4", 1), ("NVFP4", 4)] {
+        let ty = ty(name);
+        let (weights, bytes) = size(ty);
+        let mut told = 0;
+        for _ in 0..2_000 {
+            let mut block: Vec<u8> = (0..bytes).map(|_| rng.random()).collect();
+            block[0] = [0x7F, 0xFF, rng.random()][rng.random_range(0..3)];
+            let mut values = vec![0.0; weights];
+            decode(ty, &block, &mut values).expect("a block");
+            for dispute in DISPUTES.iter().filter(|dispute| dispute.ty == name) {
+                for (i, value) in values.iter().enumerate() {
+                    let readings = dispute.readings(&block, i);
+                    assert!(readings.is_empty() || readings.len() == dispute.sides.len());
+                    assert!(readings.first().is_none_or(|first| same(*first, *value)), "{name}: {i} of {block:02x?}");
+                    told += readings.len();
+                }
+            }
+            let any = block[..scales].iter().any(|&scale| scale == 0xFF || name == "NVFP4" && scale >= 0x7F);
+            assert_eq!(disputed(ty, &block).is_some(), any, "{block:02x?}");
+        }
+        assert!(told > 1_000, "{name}: {told}");
+    }
+}

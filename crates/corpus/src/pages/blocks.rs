@@ -145,8 +145,8 @@ fn disputes(page: &mut String) -> Result {
     writeln!(
         page,
         "\n### Disputed blocks\n\n\
-         No decoder is wrong for being on one of these sides. What is marked as run was seen; the rest was not\n\
-         run.\n\n\
+         No decoder is wrong for being on one of these sides. What is marked as run was seen; the rest was\n\
+         read in sources.\n\n\
          | type | blocks | who | says |\n| --- | --- | --- | --- |"
     )?;
     for dispute in &DISPUTES {

@@ -39,6 +39,11 @@ pub(in crate::quant) fn e2m1(code: Place, b: &[u8]) -> i32 {
     i32::from(E2M1[usize::from(low_u8(code.read(b)))])
 }
 
+/// The byte that is the scale of a weight, and twice the value of its code.
+pub(in crate::quant) fn parts(b: &[u8], i: usize) -> (u8, i32) {
+    (low_u8(E.unit(0).read(b)), e2m1(code(i), b))
+}
+
 fn half_scale(b: &[u8]) -> f64 {
     E.unit(0).float(ScaleKind::E8M0, b) / 2.0
 }

@@ -5,6 +5,7 @@
 
 use crate::quant::Weight;
 use crate::quant::layout::{Field, Format, Part, Place, Role};
+use crate::quant::numbers::low_u8;
 use crate::quant::steps::largest;
 use crate::types::ScaleKind;
 
@@ -38,6 +39,11 @@ fn code(i: usize) -> Place {
 
 fn weight(b: &[u8], i: usize) -> Weight {
     Weight::product(half_scale(b, i / 16), e2m1(code(i), b))
+}
+
+/// The byte that is the scale of a weight, and twice the value of its code.
+pub(in crate::quant) fn parts(b: &[u8], i: usize) -> (u8, i32) {
+    (low_u8(D.unit(i / 16).read(b)), e2m1(code(i), b))
 }
 
 fn half_scale(b: &[u8], group: usize) -> f64 {
