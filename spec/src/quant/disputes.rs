@@ -28,12 +28,14 @@ pub struct Dispute {
     about: About,
 }
 
+/// A scale of one byte, and twice the value of the code that it scales.
+type Parts = (u8, i32);
+
 /// What a dispute is about.
 #[derive(Clone, Copy, Debug)]
 enum About {
-    /// Scales of one byte. Of a block and a weight in it: the scale and twice the value of the code, if the scale is
-    /// disputed.
-    Scale(fn(&[u8], usize) -> Option<(u8, i32)>),
+    /// Scales of one byte: that of a weight of a block, if it is disputed.
+    Scale(fn(&[u8], usize) -> Option<Parts>),
     /// Sums that are stored beside the codes they should be of. Decoders do not use them.
     Sums(fn(&[u8]) -> bool),
 }
@@ -118,7 +120,7 @@ pub const DISPUTES: [Dispute; 5] = [
 ];
 
 /// The scale and the code of a weight, if the scale is a disputed one.
-fn scaled(parts: (u8, i32), disputed: fn(u8) -> bool) -> Option<(u8, i32)> {
+fn scaled(parts: Parts, disputed: fn(u8) -> bool) -> Option<Parts> {
     Some(parts).filter(|&(scale, _)| disputed(scale))
 }
 
@@ -134,20 +136,22 @@ impl Dispute {
             About::Sums(contradicts) => contradicts(block),
         }
     }
+}
 
-    /// What each side, in the order of [`Self::sides`], makes of a weight of a block of this type; nothing if the scale
-    /// of the weight is not disputed, or the dispute is not about what is decoded.
-    ///
-    /// # Panics
-    ///
-    /// If the bytes are not a block of this type, or it has fewer weights.
-    #[must_use]
-    pub fn readings(&self, block: &[u8], weight: usize) -> Vec<f32> {
-        let About::Scale(parts) = self.about else { return Vec::new() };
-        let Some((scale, code)) = parts(block, weight) else { return Vec::new() };
-        let readings = self.sides.iter().filter_map(|side| side.scale);
-        readings.map(|reads| nearest_f32(reads(scale) / 2.0 * f64::from(code))).collect()
-    }
+/// The dispute about the scale of a weight, and what each of its sides, in their order, makes of the weight; `None` if
+/// the scale is not disputed.
+///
+/// # Panics
+///
+/// If the bytes are not a block of the type, or it has fewer weights.
+#[must_use]
+pub fn readings(ty: &TensorType, block: &[u8], weight: usize) -> Option<(&'static Dispute, Vec<f32>)> {
+    DISPUTES.iter().filter(|dispute| dispute.ty == ty.name).find_map(|dispute| {
+        let About::Scale(parts) = dispute.about else { return None };
+        let (scale, code) = parts(block, weight)?;
+        let sides = dispute.sides.iter().filter_map(|side| side.scale);
+        Some((dispute, sides.map(|reads| nearest_f32(reads(scale) / 2.0 * f64::from(code))).collect()))
+    })
 }
 
 /// The dispute that a block falls under; `None` too if the bytes are not one block of the type.

@@ -46,7 +46,7 @@ mod tests;
 
 use std::fmt;
 
-pub use disputes::{DISPUTES, Dispute, Side, disputed};
+pub use disputes::{DISPUTES, Dispute, Side, disputed, readings};
 pub use layout::{Field, Format, Part, Place, Role};
 
 use crate::types::TensorType;

@@ -11,6 +11,7 @@ use super::components::components;
 use super::held::Held;
 use super::inputs::{Inputs, NoRoom, form};
 use super::numbers::power;
+use super::sides::{self, Disputed};
 
 /// A case under a contract: drawn, and with everything known about the right results.
 #[derive(Clone, Debug)]
@@ -35,12 +36,21 @@ pub struct Call {
 /// What a call should give.
 #[derive(Clone, Debug)]
 pub(super) enum Expected {
-    /// These numbers, bit for bit; `None` where authorities differ.
-    Decoded(Vec<Option<f32>>),
+    /// Weights.
+    Decoded(Decoded),
     /// Blocks that decode to these activations, nearly.
     Blocks(Vec<Held>),
     /// Columns of results.
     Product(Vec<Vec<Limit>>),
+}
+
+/// Decoded weights.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Decoded {
+    /// These numbers, bit for bit; `None` where authorities differ.
+    pub(super) values: Vec<Option<f32>>,
+    /// Where they differ about a scale, and who says what.
+    pub(super) disputed: Vec<Disputed>,
 }
 
 impl Prepared {
@@ -65,8 +75,8 @@ impl Prepared {
                 "{:?} says nothing about sums of {} products: no bound is smaller than the sum itself",
                 contract.accumulator, case.k
             ))),
-            Expected::Decoded(values) if values.iter().all(Option::is_none) => {
-                Err(NoRoom("authorities differ about every block".to_owned()))
+            Expected::Decoded(decoded) if decoded.values.iter().all(Option::is_none) => {
+                Err(NoRoom("authorities differ about every weight".to_owned()))
             }
             _ => Ok(Self { case: *case, contract: *contract, calls }),
         }
@@ -75,11 +85,11 @@ impl Prepared {
 
 fn expected(case: &Case, contract: &Contract, inputs: &Inputs) -> Result<Expected, KernelError> {
     Ok(match case.operation {
-        Operation::Dequantize => Expected::Decoded(decoded(case.ty, inputs.operands().matrix(case)?.row(0))),
+        Operation::Dequantize => Expected::Decoded(decoded(case.ty, [inputs.operands().matrix(case)?.row(0)])),
         Operation::GetRows => {
             let matrix = inputs.operands().matrix(case)?;
-            let row = |&id: &u32| decoded(case.ty, matrix.row(usize::try_from(id).unwrap_or(usize::MAX)));
-            Expected::Decoded(inputs.ids.iter().flat_map(row).collect())
+            let row = |&id: &u32| matrix.row(usize::try_from(id).unwrap_or(usize::MAX));
+            Expected::Decoded(decoded(case.ty, inputs.ids.iter().map(row)))
         }
         Operation::QuantizeRow => Expected::Blocks(held(case, contract, inputs)?),
         Operation::Dot | Operation::Matmul | Operation::MatmulId => {
@@ -136,17 +146,21 @@ fn subnormal(ty: &TensorType, block: &[u8]) -> bool {
     })
 }
 
-/// The decoded blocks; `None` where authorities differ about a block.
-fn decoded(ty: &'static TensorType, bytes: &[u8]) -> Vec<Option<f32>> {
-    let (block, size) = (block(ty), block_bytes(ty));
-    let mut values = vec![0.0; bytes.len() / size * block];
-    if let Err(e) = quant::decode(ty, bytes, &mut values) {
-        panic!("expected: {e}");
+/// The blocks of some rows, decoded one after the other.
+fn decoded<'a>(ty: &'static TensorType, rows: impl IntoIterator<Item = &'a [u8]>) -> Decoded {
+    let mut all = Decoded::default();
+    for bytes in rows {
+        let first = all.values.len();
+        let mut values = vec![0.0; bytes.len() / block_bytes(ty) * block(ty)];
+        if let Err(e) = quant::decode(ty, bytes, &mut values) {
+            panic!("expected: {e}");
+        }
+        all.values.extend(values.into_iter().map(Some));
+        let disputed = sides::of_blocks(ty, bytes, first);
+        for one in &disputed {
+            all.values[one.at] = None;
+        }
+        all.disputed.extend(disputed);
     }
-    let disputed = bytes.chunks_exact(size).map(|bytes| quant::disputed(ty, bytes).is_some());
-    values
-        .chunks(block)
-        .zip(disputed)
-        .flat_map(|(values, disputed)| values.iter().map(move |&value| (!disputed).then_some(value)))
-        .collect()
+    all
 }

@@ -11,6 +11,7 @@ use super::expect::{Expected, Prepared};
 use super::held::Held;
 use super::inputs::{Inputs, NoRoom, Operands};
 use super::numbers::round_f32;
+use super::sides::{self, Taken};
 use crate::Holds;
 
 /// What came of a case.
@@ -64,11 +65,23 @@ pub struct Outcome {
     pub worst: Option<Worst>,
     /// What is wrong, if it is not one element.
     pub reason: Option<String>,
+    /// The sides that the set takes where authorities differ about a scale.
+    pub sides: Vec<Taken>,
 }
 
 impl Outcome {
     pub(super) fn new(case: &Case, contract: Option<Contract>, verdict: Verdict) -> Self {
-        Self { case: *case, verdict, contract, checked: 0, share: 0.0, row_share: 0.0, worst: None, reason: None }
+        Self {
+            case: *case,
+            verdict,
+            contract,
+            checked: 0,
+            share: 0.0,
+            row_share: 0.0,
+            worst: None,
+            reason: None,
+            sides: Vec::new(),
+        }
     }
 
     /// The tier that judged.
@@ -226,9 +239,10 @@ fn one_call(
     outcome: &mut Outcome,
 ) -> Result<(), KernelError> {
     match expected {
-        Expected::Decoded(values) => {
-            let y = decode(set, case, operands, values.len())?;
-            decoded(&y, values, index, outcome);
+        Expected::Decoded(expected) => {
+            let y = decode(set, case, operands, expected.values.len())?;
+            decoded(&y, &expected.values, index, outcome);
+            sides::take(&y, &expected.disputed, &mut outcome.sides);
         }
         Expected::Blocks(columns) => {
             for (column, held) in columns.iter().enumerate() {

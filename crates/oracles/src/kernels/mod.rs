@@ -6,6 +6,7 @@
 //! - [`bounds`]: how far from the exact result a right kernel can be, derived from its contract;
 //! - [`expect`]: what is expected of one call;
 //! - [`judge`]: one case, one set of kernels, one verdict;
+//! - [`sides`]: who else decodes disputed scales in the same way;
 //! - [`given`]: judgements on operands that somebody else chose;
 //! - [`laws`]: what holds between the results of several calls;
 //! - [`mutants`]: planted faults, which the judgements have to find; [`generic`] is the set they are planted into.
@@ -26,3 +27,4 @@ pub mod list;
 pub mod mutants;
 mod numbers;
 mod reference;
+pub mod sides;
