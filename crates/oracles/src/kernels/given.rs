@@ -69,7 +69,7 @@ pub fn specification(ty: &'static TensorType, bytes: &[u8]) -> Holds {
 ///
 /// What does not hold.
 pub fn dequantize(set: &mut dyn KernelSet, ty: &'static TensorType, bytes: &[u8]) -> Holds {
-    let contract = set.contract(Operation::Dequantize, ty, 1);
+    let contract = contract_of(set, Operation::Dequantize, ty, 1)?;
     for part in partial(ty, bytes) {
         let mut out = vec![0.0; part.len() / block_bytes(ty) * block(ty)];
         let refused = set.dequantize(ty, part, &mut out).err();
@@ -118,7 +118,7 @@ pub fn dequantize(set: &mut dyn KernelSet, ty: &'static TensorType, bytes: &[u8]
 pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, String> {
     let Matmul { weights, columns, .. } = product;
     let ty = weights.ty;
-    let contract = set.contract(Operation::Matmul, ty, columns.count);
+    let contract = contract_of(set, Operation::Matmul, ty, columns.count)?;
     let slack = contract.map_or(0, |contract| contract.reads_past);
     let bytes = guarded(weights.bytes, slack)?;
     // Numbers are aligned: what may be read behind them is whole ones.
@@ -167,7 +167,7 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
         let (column, row) = (i / product.y_stride, i % product.y_stride);
         return Err(format!("{}: wrote {:e} beside the result", of_element(column, row), y[i]));
     }
-    if contract.promises.batch_invariant && set.contract(Operation::Matmul, ty, 1) == Some(contract) {
+    if contract.promises.batch_invariant && contract_of(set, Operation::Matmul, ty, 1)? == Some(contract) {
         for column in 0..columns.count {
             let one = Columns { count: 1, values: placed.columns.column(column), ..placed.columns };
             let (result, alone) = call(set, &Matmul { columns: one, ..placed });
@@ -192,6 +192,20 @@ fn call(set: &mut dyn KernelSet, product: &Matmul<'_>) -> (Result<(), KernelErro
     let length = extent(product.columns.count, product.weights.rows, product.y_stride).unwrap_or(0);
     let mut y = vec![f32::from_bits(CANARY); length + GUARD];
     (set.matmul(product, &mut y), y)
+}
+
+/// The contract of a set; `None` if it has no kernel.
+fn contract_of(
+    set: &dyn KernelSet,
+    operation: Operation,
+    ty: &'static TensorType,
+    columns: usize,
+) -> Result<Option<Contract>, String> {
+    match set.contract(operation, ty, columns) {
+        Ok(contract) => Ok(Some(contract)),
+        Err(KernelError::Unsupported) => Ok(None),
+        Err(error) => Err(format!("{}, {}: {error}", set.name(), ty.name)),
+    }
 }
 
 /// A row that something follows for: all its weights, in all their parts, are in the range of binary32.
@@ -258,7 +272,12 @@ mod tests {
             "changed"
         }
 
-        fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Option<Contract> {
+        fn contract(
+            &self,
+            operation: Operation,
+            ty: &'static TensorType,
+            columns: usize,
+        ) -> Result<Contract, KernelError> {
             self.set.contract(operation, ty, columns)
         }
 

@@ -28,6 +28,15 @@ pub enum Verdict {
     Error(KernelError),
 }
 
+impl From<KernelError> for Verdict {
+    fn from(error: KernelError) -> Self {
+        match error {
+            KernelError::Unsupported => Self::NotSupported,
+            error => Self::Error(error),
+        }
+    }
+}
+
 /// The element that is the furthest off, in units of its bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worst {
@@ -52,7 +61,7 @@ pub struct Outcome {
     pub case: Case,
     /// The verdict.
     pub verdict: Verdict,
-    /// The contract it was judged by; `None` if the set has none.
+    /// The contract it was judged by; `None` if the set has none, or could not be asked.
     pub contract: Option<Contract>,
     /// Elements that were compared.
     pub checked: usize,
@@ -69,6 +78,12 @@ pub struct Outcome {
 impl Outcome {
     pub(super) fn new(case: &Case, contract: Option<Contract>, verdict: Verdict) -> Self {
         Self { case: *case, verdict, contract, checked: 0, share: 0.0, row_share: 0.0, worst: None, reason: None }
+    }
+
+    /// What came of a case for which a set gives no contract.
+    #[must_use]
+    pub fn without_contract(case: &Case, error: KernelError) -> Self {
+        Self::new(case, None, error.into())
     }
 
     /// The tier that judged.
@@ -121,10 +136,10 @@ impl Outcome {
 
 /// Runs a case.
 pub fn run(set: &mut dyn KernelSet, case: &Case) -> Outcome {
-    let Some(contract) = set.contract(case.operation, case.ty, case.inputs()) else {
-        return Outcome::new(case, None, Verdict::NotSupported);
-    };
-    settled(set, case, contract, &Prepared::new(case, &contract))
+    match set.contract(case.operation, case.ty, case.inputs()) {
+        Ok(contract) => settled(set, case, contract, &Prepared::new(case, &contract)),
+        Err(error) => Outcome::without_contract(case, error),
+    }
 }
 
 /// Runs a case that was prepared under a contract, or has no room there.
@@ -146,8 +161,7 @@ pub fn judge(set: &mut dyn KernelSet, prepared: &Prepared) -> Outcome {
     match calls(set, prepared, &mut outcome) {
         Ok(()) if outcome.checked == 0 => outcome.fail("nothing was compared".to_owned()),
         Ok(()) => {}
-        Err(KernelError::Unsupported) => outcome.verdict = Verdict::NotSupported,
-        Err(e) => outcome.verdict = Verdict::Error(e),
+        Err(error) => outcome.verdict = error.into(),
     }
     outcome
 }

@@ -61,8 +61,9 @@ pub fn of_case(case: &Case) -> Vec<(Law, Case)> {
 
 /// Applies a law to a [`Operation::Matmul`] case.
 pub fn check(set: &mut dyn KernelSet, law: Law, case: &Case) -> Outcome {
-    let Some(contract) = set.contract(Operation::Matmul, case.ty, case.columns) else {
-        return Outcome::new(case, None, Verdict::NotSupported);
+    let contract = match set.contract(Operation::Matmul, case.ty, case.columns) {
+        Ok(contract) => contract,
+        Err(error) => return Outcome::without_contract(case, error),
     };
     let mut outcome = Outcome::new(case, Some(contract), Verdict::Pass);
     let inputs = match Inputs::draw(case, &contract, 0) {
@@ -76,8 +77,7 @@ pub fn check(set: &mut dyn KernelSet, law: Law, case: &Case) -> Outcome {
                 outcome.verdict = Verdict::NotSupported;
             }
         }
-        Err(KernelError::Unsupported) => outcome.verdict = Verdict::NotSupported,
-        Err(e) => outcome.verdict = Verdict::Error(e),
+        Err(error) => outcome.verdict = error.into(),
     }
     outcome
 }
@@ -109,7 +109,7 @@ impl Trial<'_> {
         let promises = contract.promises;
         match law {
             Law::ColumnAlone => {
-                let other = self.set.contract(Operation::Matmul, self.case.ty, 1).ok_or(KernelError::Unsupported)?;
+                let other = self.set.contract(Operation::Matmul, self.case.ty, 1)?;
                 let rows = prepared(&matrix, &other);
                 for column in 0..columns.count {
                     let one = Columns::new(1, columns.k, columns.k, columns.column(column))?;
@@ -260,8 +260,7 @@ impl Trial<'_> {
             x[column * k + at] = hot;
         }
         let columns = Columns::new(chosen.len(), k, k, &x)?;
-        let contract =
-            self.set.contract(Operation::Matmul, matrix.ty, columns.count).ok_or(KernelError::Unsupported)?;
+        let contract = self.set.contract(Operation::Matmul, matrix.ty, columns.count)?;
         let rows = prepared(matrix, &contract);
         let all = self.product(matrix, &columns, self.case.threads, &rows, &contract)?;
         for (column, known) in all.into_iter().enumerate() {
