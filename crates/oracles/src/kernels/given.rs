@@ -5,7 +5,7 @@
 
 use assay_guard::Buffer;
 use gguf_spec::kernel::contract::Contract;
-use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Matrix, Operation, extent};
+use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Operation};
 use gguf_spec::quant::{self, Weight, same};
 use gguf_spec::types::TensorType;
 
@@ -14,7 +14,8 @@ use super::cases::{block, block_bytes};
 use super::components::components;
 use super::expect::prepare;
 use super::held::Held;
-use super::judge::{CANARY, GUARD, is_excused, written_beside};
+use super::judge::is_excused;
+use super::memory::{self, CANARY, Memory, written_beside};
 use super::numbers::round_f32;
 use crate::Holds;
 
@@ -85,7 +86,8 @@ pub fn dequantize(set: &mut dyn KernelSet, ty: &'static TensorType, bytes: &[u8]
     let bytes = whole(ty, bytes);
     let expected = decoded(ty, bytes)?;
     let mut got = vec![f32::from_bits(CANARY); expected.len()];
-    let operand = guarded(bytes, contract.map_or(0, |contract| contract.reads_past))?;
+    let operand = Buffer::holding(bytes, contract.map_or(0, |contract| contract.reads_past))
+        .map_err(|error| format!("memory for the operands: {error}"))?;
     match (set.dequantize(ty, operand.bytes(), &mut got), contract) {
         (Ok(()), Some(_)) => {}
         (Err(KernelError::Unsupported), None) => return Ok(()),
@@ -119,16 +121,9 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
     let Matmul { weights, columns, .. } = product;
     let ty = weights.ty;
     let contract = contract_of(set, Operation::Matmul, ty, columns.count)?;
-    let slack = contract.map_or(0, |contract| contract.reads_past);
-    let bytes = guarded(weights.bytes, slack)?;
-    // Numbers are aligned: what may be read behind them is whole ones.
-    let mut values = Buffer::new(size_of_val(columns.values), slack.next_multiple_of(4)).map_err(no_memory)?;
-    values.f32s_mut().copy_from_slice(columns.values);
-    let placed = Matmul {
-        weights: Matrix { bytes: bytes.bytes(), ..*weights },
-        columns: Columns { values: values.f32s(), ..*columns },
-        ..*product
-    };
+    let reads_past = contract.map_or(0, |contract| contract.reads_past);
+    let memory = Memory::of_product(product, reads_past).map_err(|error| error.to_string())?;
+    let placed = memory.product(product);
     let (result, y) = call(set, &placed);
     let contract = match (result, contract) {
         (Ok(()), Some(contract)) => contract,
@@ -189,8 +184,7 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
 
 /// What a set makes of a product, and what lies beside it.
 fn call(set: &mut dyn KernelSet, product: &Matmul<'_>) -> (Result<(), KernelError>, Vec<f32>) {
-    let length = extent(product.columns.count, product.weights.rows, product.y_stride).unwrap_or(0);
-    let mut y = vec![f32::from_bits(CANARY); length + GUARD];
+    let mut y = memory::result(product.columns.count, product.weights.rows, product.y_stride);
     (set.matmul(product, &mut y), y)
 }
 
@@ -233,15 +227,6 @@ fn decoded(ty: &TensorType, bytes: &[u8]) -> Result<Vec<f32>, String> {
     Ok(values)
 }
 
-fn guarded(bytes: &[u8], slack: usize) -> Result<Buffer, String> {
-    Buffer::holding(bytes, slack).map_err(no_memory)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the form that `map_err` takes")]
-fn no_memory(error: std::io::Error) -> String {
-    format!("memory for the operands: {error}")
-}
-
 /// A call did what the contract of its set does not say.
 fn contradicts(
     set: &dyn KernelSet,
@@ -257,6 +242,7 @@ fn contradicts(
 mod tests {
     use super::*;
     use crate::kernels::generic::{Family, Generic};
+    use gguf_spec::kernel::Matrix;
     use gguf_spec::quant::blocks::{Scales, random};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
