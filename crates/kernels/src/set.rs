@@ -63,8 +63,13 @@ impl KernelSet for Kernels {
         self.arch.name
     }
 
-    fn contract(&self, operation: Operation, ty: &'static TensorType, _columns: usize) -> Option<Contract> {
-        contract::contract(operation, ty)
+    fn contract(
+        &self,
+        operation: Operation,
+        ty: &'static TensorType,
+        _columns: usize,
+    ) -> Result<Contract, KernelError> {
+        contract::contract(operation, ty).ok_or(KernelError::Unsupported)
     }
 
     fn dequantize(&mut self, ty: &'static TensorType, blocks: &[u8], out: &mut [f32]) -> Result<(), KernelError> {
@@ -75,7 +80,7 @@ impl KernelSet for Kernels {
     }
 
     fn quantize_row(&mut self, ty: &'static TensorType, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
-        let form = contract::contract(Operation::QuantizeRow, ty).ok_or(KernelError::Unsupported)?.activations;
+        let form = self.contract(Operation::QuantizeRow, ty, 1)?.activations;
         check::quantize_row(ty, values.len(), out.len())?;
         let mut blocks = Vec::with_capacity(out.len());
         (self.arch.quantize)(form, values, &mut blocks);

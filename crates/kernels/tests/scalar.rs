@@ -271,7 +271,7 @@ fn what_does_not_fit_is_an_error_and_what_is_not_there_is_unsupported() {
     assert_eq!(set.dot(gone, &[], &[]), Err(KernelError::Unsupported));
     assert_eq!(set.dot(ty("Q8_K"), &[0; 292], &[0.0; 256]), Err(KernelError::Unsupported));
     assert_eq!(set.quantize_row(ty("Q4_0"), &[0.0; 32], &mut [0; 18]), Err(KernelError::Unsupported));
-    assert_eq!(set.contract(Operation::Dequantize, gone, 1), None);
+    assert_eq!(set.contract(Operation::Dequantize, gone, 1), Err(KernelError::Unsupported));
 }
 
 #[test]

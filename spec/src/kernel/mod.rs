@@ -332,8 +332,12 @@ pub trait KernelSet {
     /// The name in tables and records, such as `scalar` or `ggml-0.25.1/haswell`.
     fn name(&self) -> &str;
 
-    /// What a right kernel of this set may do, for so many columns; `None` if it has none.
-    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Option<Contract>;
+    /// What a right kernel of this set may do, for so many columns.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Unsupported`] if it has no kernel, [`KernelError::Failed`] if it could not be asked.
+    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<Contract, KernelError>;
 
     /// Decodes whole blocks: one `f32` a weight into `out`.
     ///

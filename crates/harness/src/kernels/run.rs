@@ -6,7 +6,7 @@ use std::thread;
 
 use assay_oracles::kernels::expect::Prepared;
 use assay_oracles::kernels::inputs::NoRoom;
-use assay_oracles::kernels::judge::{Outcome, Verdict, run, settled};
+use assay_oracles::kernels::judge::{Outcome, Verdict, settled};
 use assay_oracles::kernels::laws;
 use gguf_spec::kernel::KernelSet;
 use gguf_spec::kernel::contract::Contract;
@@ -110,7 +110,10 @@ fn case(
     known: &mut Vec<(Contract, Result<Prepared, NoRoom>)>,
 ) -> Outcome {
     let case = &question.case;
-    let Some(contract) = set.contract(case.operation, case.ty, case.inputs()) else { return run(set, case) };
+    let contract = match set.contract(case.operation, case.ty, case.inputs()) {
+        Ok(contract) => contract,
+        Err(error) => return Outcome::without_contract(case, error),
+    };
     let at = known.iter().position(|(other, _)| *other == contract).unwrap_or_else(|| {
         known.push((contract, Prepared::new(case, &contract)));
         known.len() - 1

@@ -214,7 +214,7 @@ impl Generic {
     /// What a product with one or several matrices comes to, result after result.
     fn product(&mut self, operation: Operation, job: &Job<'_>, y: &mut [f32]) -> Result<(), KernelError> {
         let ty = job.matrices[0].ty;
-        let contract = self.contract(operation, ty, job.columns.count).ok_or(KernelError::Unsupported)?;
+        let contract = self.contract(operation, ty, job.columns.count)?;
         let fault = self.fault(operation, ty);
         let adder = Adder { weights: contract.weights, accumulator: contract.accumulator };
         let results = job.sources.len();
@@ -292,14 +292,14 @@ impl KernelSet for Generic {
         }
     }
 
-    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Option<Contract> {
+    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<Contract, KernelError> {
         if !ty.has_layout() || (operation == Operation::QuantizeRow && !matches!(ty.name, "Q8_0" | "Q8_1" | "Q8_K")) {
-            return None;
+            return Err(KernelError::Unsupported);
         }
         let promises =
             Promises { batch_invariant: self.family != Family::Half, split_invariant: true, repeatable: true };
         let single = Contract { promises, ..Contract::F32 };
-        Some(match self.family {
+        Ok(match self.family {
             Family::Integer => single.with_activations(form(ty)),
             Family::Half if columns >= 32 => Contract {
                 weights: Form::F16,

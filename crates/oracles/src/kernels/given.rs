@@ -5,7 +5,7 @@
 
 use assay_guard::Buffer;
 use gguf_spec::kernel::contract::Contract;
-use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Matrix, Operation, extent};
+use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Operation};
 use gguf_spec::quant::{self, Weight, same};
 use gguf_spec::types::TensorType;
 
@@ -14,7 +14,8 @@ use super::cases::{block, block_bytes};
 use super::components::components;
 use super::expect::prepare;
 use super::held::Held;
-use super::judge::{CANARY, GUARD, is_excused, written_beside};
+use super::judge::is_excused;
+use super::memory::{self, CANARY, Memory, written_beside};
 use super::numbers::round_f32;
 use crate::Holds;
 
@@ -69,7 +70,7 @@ pub fn specification(ty: &'static TensorType, bytes: &[u8]) -> Holds {
 ///
 /// What does not hold.
 pub fn dequantize(set: &mut dyn KernelSet, ty: &'static TensorType, bytes: &[u8]) -> Holds {
-    let contract = set.contract(Operation::Dequantize, ty, 1);
+    let contract = contract_of(set, Operation::Dequantize, ty, 1)?;
     for part in partial(ty, bytes) {
         let mut out = vec![0.0; part.len() / block_bytes(ty) * block(ty)];
         let refused = set.dequantize(ty, part, &mut out).err();
@@ -85,7 +86,8 @@ pub fn dequantize(set: &mut dyn KernelSet, ty: &'static TensorType, bytes: &[u8]
     let bytes = whole(ty, bytes);
     let expected = decoded(ty, bytes)?;
     let mut got = vec![f32::from_bits(CANARY); expected.len()];
-    let operand = guarded(bytes, contract.map_or(0, |contract| contract.reads_past))?;
+    let operand = Buffer::holding(bytes, contract.map_or(0, |contract| contract.reads_past))
+        .map_err(|error| format!("memory for the operands: {error}"))?;
     match (set.dequantize(ty, operand.bytes(), &mut got), contract) {
         (Ok(()), Some(_)) => {}
         (Err(KernelError::Unsupported), None) => return Ok(()),
@@ -118,17 +120,10 @@ pub fn dequantize(set: &mut dyn KernelSet, ty: &'static TensorType, bytes: &[u8]
 pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, String> {
     let Matmul { weights, columns, .. } = product;
     let ty = weights.ty;
-    let contract = set.contract(Operation::Matmul, ty, columns.count);
-    let slack = contract.map_or(0, |contract| contract.reads_past);
-    let bytes = guarded(weights.bytes, slack)?;
-    // Numbers are aligned: what may be read behind them is whole ones.
-    let mut values = Buffer::new(size_of_val(columns.values), slack.next_multiple_of(4)).map_err(no_memory)?;
-    values.f32s_mut().copy_from_slice(columns.values);
-    let placed = Matmul {
-        weights: Matrix { bytes: bytes.bytes(), ..*weights },
-        columns: Columns { values: values.f32s(), ..*columns },
-        ..*product
-    };
+    let contract = contract_of(set, Operation::Matmul, ty, columns.count)?;
+    let reads_past = contract.map_or(0, |contract| contract.reads_past);
+    let memory = Memory::of_product(product, reads_past).map_err(|error| error.to_string())?;
+    let placed = memory.product(product);
     let (result, y) = call(set, &placed);
     let contract = match (result, contract) {
         (Ok(()), Some(contract)) => contract,
@@ -167,7 +162,7 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
         let (column, row) = (i / product.y_stride, i % product.y_stride);
         return Err(format!("{}: wrote {:e} beside the result", of_element(column, row), y[i]));
     }
-    if contract.promises.batch_invariant && set.contract(Operation::Matmul, ty, 1) == Some(contract) {
+    if contract.promises.batch_invariant && contract_of(set, Operation::Matmul, ty, 1)? == Some(contract) {
         for column in 0..columns.count {
             let one = Columns { count: 1, values: placed.columns.column(column), ..placed.columns };
             let (result, alone) = call(set, &Matmul { columns: one, ..placed });
@@ -189,9 +184,22 @@ pub fn matmul(set: &mut dyn KernelSet, product: &Matmul<'_>) -> Result<Judged, S
 
 /// What a set makes of a product, and what lies beside it.
 fn call(set: &mut dyn KernelSet, product: &Matmul<'_>) -> (Result<(), KernelError>, Vec<f32>) {
-    let length = extent(product.columns.count, product.weights.rows, product.y_stride).unwrap_or(0);
-    let mut y = vec![f32::from_bits(CANARY); length + GUARD];
+    let mut y = memory::result(product.columns.count, product.weights.rows, product.y_stride);
     (set.matmul(product, &mut y), y)
+}
+
+/// The contract of a set; `None` if it has no kernel.
+fn contract_of(
+    set: &dyn KernelSet,
+    operation: Operation,
+    ty: &'static TensorType,
+    columns: usize,
+) -> Result<Option<Contract>, String> {
+    match set.contract(operation, ty, columns) {
+        Ok(contract) => Ok(Some(contract)),
+        Err(KernelError::Unsupported) => Ok(None),
+        Err(error) => Err(format!("{}, {}: {error}", set.name(), ty.name)),
+    }
 }
 
 /// A row that something follows for: all its weights, in all their parts, are in the range of binary32.
@@ -219,15 +227,6 @@ fn decoded(ty: &TensorType, bytes: &[u8]) -> Result<Vec<f32>, String> {
     Ok(values)
 }
 
-fn guarded(bytes: &[u8], slack: usize) -> Result<Buffer, String> {
-    Buffer::holding(bytes, slack).map_err(no_memory)
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the form that `map_err` takes")]
-fn no_memory(error: std::io::Error) -> String {
-    format!("memory for the operands: {error}")
-}
-
 /// A call did what the contract of its set does not say.
 fn contradicts(
     set: &dyn KernelSet,
@@ -243,6 +242,7 @@ fn contradicts(
 mod tests {
     use super::*;
     use crate::kernels::generic::{Family, Generic};
+    use gguf_spec::kernel::Matrix;
     use gguf_spec::quant::blocks::{Scales, random};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
@@ -258,7 +258,12 @@ mod tests {
             "changed"
         }
 
-        fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Option<Contract> {
+        fn contract(
+            &self,
+            operation: Operation,
+            ty: &'static TensorType,
+            columns: usize,
+        ) -> Result<Contract, KernelError> {
             self.set.contract(operation, ty, columns)
         }
 

@@ -1,15 +1,15 @@
 //! One case, one set of kernels, one verdict.
 
-use assay_guard::Buffer;
 use gguf_spec::kernel::contract::Contract;
-use gguf_spec::kernel::{Columns, KernelError, KernelSet, Operation, extent};
+use gguf_spec::kernel::{Columns, KernelError, KernelSet, Operation};
 use gguf_spec::quant::{self, Weight, same};
 
 use super::bounds::{Limit, row_limit};
 use super::cases::{Case, Tier, block, block_bytes};
 use super::expect::{Expected, Prepared};
 use super::held::Held;
-use super::inputs::{Inputs, NoRoom, Operands};
+use super::inputs::{NoRoom, Operands};
+use super::memory::{self, CANARY, Memory, written_beside};
 use super::numbers::round_f32;
 use super::sides::{self, Taken};
 use crate::Holds;
@@ -27,6 +27,15 @@ pub enum Verdict {
     NoRoom(NoRoom),
     /// The kernel gave no result.
     Error(KernelError),
+}
+
+impl From<KernelError> for Verdict {
+    fn from(error: KernelError) -> Self {
+        match error {
+            KernelError::Unsupported => Self::NotSupported,
+            error => Self::Error(error),
+        }
+    }
 }
 
 /// The element that is the furthest off, in units of its bound.
@@ -53,7 +62,7 @@ pub struct Outcome {
     pub case: Case,
     /// The verdict.
     pub verdict: Verdict,
-    /// The contract it was judged by; `None` if the set has none.
+    /// The contract it was judged by; `None` if the set has none, or could not be asked.
     pub contract: Option<Contract>,
     /// Elements that were compared.
     pub checked: usize,
@@ -84,6 +93,12 @@ impl Outcome {
         }
     }
 
+    /// What came of a case for which a set gives no contract.
+    #[must_use]
+    pub fn without_contract(case: &Case, error: KernelError) -> Self {
+        Self::new(case, None, error.into())
+    }
+
     /// The tier that judged.
     #[must_use]
     pub fn tier(&self) -> Tier {
@@ -110,6 +125,14 @@ impl Outcome {
         self.reason.get_or_insert(reason);
     }
 
+    /// What lies between the columns of a result, and behind the last, has to stay as it was.
+    pub(super) fn untouched(&mut self, y: &[f32], rows: usize, columns: usize, stride: usize) {
+        if let Some(i) = written_beside(y, rows, columns, stride) {
+            let (column, at) = (i / stride, i % stride);
+            self.fail(format!("wrote {:e} at element {at} of column {column}, which has {rows} rows", y[i]));
+        }
+    }
+
     /// Takes one comparison into account.
     pub(super) fn element(&mut self, worst: Worst, right: bool) {
         self.checked += 1;
@@ -134,10 +157,10 @@ impl Outcome {
 
 /// Runs a case.
 pub fn run(set: &mut dyn KernelSet, case: &Case) -> Outcome {
-    let Some(contract) = set.contract(case.operation, case.ty, case.inputs()) else {
-        return Outcome::new(case, None, Verdict::NotSupported);
-    };
-    settled(set, case, contract, &Prepared::new(case, &contract))
+    match set.contract(case.operation, case.ty, case.inputs()) {
+        Ok(contract) => settled(set, case, contract, &Prepared::new(case, &contract)),
+        Err(error) => Outcome::without_contract(case, error),
+    }
 }
 
 /// Runs a case that was prepared under a contract, or has no room there.
@@ -159,8 +182,7 @@ pub fn judge(set: &mut dyn KernelSet, prepared: &Prepared) -> Outcome {
     match calls(set, prepared, &mut outcome) {
         Ok(()) if outcome.checked == 0 => outcome.fail("nothing was compared".to_owned()),
         Ok(()) => {}
-        Err(KernelError::Unsupported) => outcome.verdict = Verdict::NotSupported,
-        Err(e) => outcome.verdict = Verdict::Error(e),
+        Err(error) => outcome.verdict = error.into(),
     }
     outcome
 }
@@ -181,48 +203,10 @@ pub fn all_pass(outcomes: &[Outcome]) -> Holds {
     }
 }
 
-/// What the result is filled with before a call: NaN, so that what is not written fails, and unlike others, so
-/// that what is written beside it is seen.
-pub(super) const CANARY: u32 = 0x7FC0_CAFE;
-
-/// Elements behind the result that have to stay as they are.
-pub(super) const GUARD: usize = 16;
-
-/// Operands that end where memory may not be read, but for what the contract allows.
-struct Memory {
-    weights: Buffer,
-    activations: Buffer,
-    ids: Buffer,
-}
-
-impl Memory {
-    fn new(inputs: &Inputs, contract: &Contract) -> Result<Self, KernelError> {
-        let buffer = |length: usize, slack: usize| {
-            Buffer::new(length, slack).map_err(|e| KernelError::Failed(format!("memory for the operands: {e}")))
-        };
-        // Numbers are aligned: what may be read behind them is whole ones.
-        let slack = contract.reads_past;
-        Ok(Self {
-            weights: buffer(inputs.weights.len(), slack)?,
-            activations: buffer(4 * inputs.activations.len(), slack.next_multiple_of(4))?,
-            ids: buffer(4 * inputs.ids.len(), slack.next_multiple_of(4))?,
-        })
-    }
-
-    /// Takes the inputs of a call.
-    fn load<'a>(&'a mut self, inputs: &'a Inputs) -> Operands<'a> {
-        self.weights.bytes_mut().copy_from_slice(&inputs.weights);
-        self.activations.f32s_mut().copy_from_slice(&inputs.activations);
-        for (bytes, id) in self.ids.bytes_mut().chunks_exact_mut(4).zip(&inputs.ids) {
-            bytes.copy_from_slice(&id.to_ne_bytes());
-        }
-        Operands { inputs, weights: self.weights.bytes(), activations: self.activations.f32s(), ids: self.ids.u32s() }
-    }
-}
-
 fn calls(set: &mut dyn KernelSet, prepared: &Prepared, outcome: &mut Outcome) -> Result<(), KernelError> {
     // One place in memory for both calls: who remembers what was there is seen.
-    let mut memory = Memory::new(&prepared.calls[0].inputs, &prepared.contract)?;
+    let first = &prepared.calls[0].inputs;
+    let mut memory = Memory::holding(&first.weights, &first.activations, &first.ids, prepared.contract.reads_past)?;
     for (index, call) in prepared.calls.iter().enumerate() {
         let operands = memory.load(&call.inputs);
         one_call(set, &prepared.case, &operands, &call.expected, index, outcome)?;
@@ -262,7 +246,7 @@ fn one_call(
                     element(case.tier, limit, place, outcome);
                 }
             }
-            untouched(case, &y, stride, outcome);
+            outcome.untouched(&y, case.rows, case.results(), stride);
             if case.tier == Tier::Ordinary && (case.operation != Operation::MatmulId || case.paired || case.used == 1) {
                 whole_rows(case, limits, &y, stride, outcome);
             }
@@ -290,8 +274,7 @@ fn decode(
 /// What a set makes of the inputs of a product: columns `y_stride` apart, and a guard behind.
 fn product(set: &mut dyn KernelSet, case: &Case, operands: &Operands<'_>) -> Result<Vec<f32>, KernelError> {
     let stride = operands.inputs.y_stride;
-    let length = extent(case.results(), case.rows, stride).unwrap_or(0) + GUARD;
-    let mut y = vec![f32::from_bits(CANARY); length];
+    let mut y = memory::result(case.results(), case.rows, stride);
     match case.operation {
         Operation::MatmulId => set.matmul_id(&operands.matmul_id(case)?, &mut y)?,
         Operation::Matmul => set.matmul(&operands.matmul(case)?, &mut y)?,
@@ -371,25 +354,6 @@ fn element(tier: Tier, limit: &Limit, place: Worst, outcome: &mut Outcome) {
     }
     let right = right || is_excused(place.got, limit);
     outcome.element(Worst { expected: limit.expected, bound, ..place }, right);
-}
-
-/// The first element that was written between the columns of a result, or behind the last.
-pub(super) fn written_beside(y: &[f32], rows: usize, columns: usize, stride: usize) -> Option<usize> {
-    let beside = |i: &usize| i % stride >= rows || i / stride >= columns;
-    (0..y.len()).filter(beside).find(|&i| y[i].to_bits() != CANARY)
-}
-
-/// What lies between columns, and behind the last, has to stay as it was.
-fn untouched(case: &Case, y: &[f32], stride: usize, outcome: &mut Outcome) {
-    if let Some(i) = written_beside(y, case.rows, case.results(), stride) {
-        outcome.fail(format!(
-            "wrote {:e} at element {} of column {}, which has {} rows",
-            y[i],
-            i % stride,
-            i / stride,
-            case.rows
-        ));
-    }
 }
 
 /// The NMSE of a row, in units of what rounding explains.

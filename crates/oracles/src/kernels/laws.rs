@@ -1,12 +1,12 @@
 //! What holds between the results of several calls, whatever they are.
 //!
-//! Two results that should be the same are within the sum of both bounds of each other; on inputs whose sums
+//! The operands of every call lie where those of a case do. Two results that should be the same are within the sum of both bounds of each other; on inputs whose sums
 //! are exact, and where the contract promises it, they are the same bits.
 
 use std::fmt;
 
 use gguf_spec::kernel::contract::Contract;
-use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Matrix, Operation, extent, row_bytes};
+use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Matrix, Operation, row_bytes};
 use gguf_spec::quant::same;
 
 use super::bounds::Limit;
@@ -15,8 +15,9 @@ use super::cases::{ActivationClass, Case, ScaleClass, Tier, block, named};
 use super::expect::prepare;
 use super::held::Held;
 use super::inputs::Inputs;
-use super::judge::{CANARY, Outcome, Verdict, Worst};
+use super::judge::{Outcome, Verdict, Worst};
 use super::list;
+use super::memory::{self, Memory};
 use super::numbers::{form_block, power, round_f32};
 
 /// A law.
@@ -61,8 +62,9 @@ pub fn of_case(case: &Case) -> Vec<(Law, Case)> {
 
 /// Applies a law to a [`Operation::Matmul`] case.
 pub fn check(set: &mut dyn KernelSet, law: Law, case: &Case) -> Outcome {
-    let Some(contract) = set.contract(Operation::Matmul, case.ty, case.columns) else {
-        return Outcome::new(case, None, Verdict::NotSupported);
+    let contract = match set.contract(Operation::Matmul, case.ty, case.columns) {
+        Ok(contract) => contract,
+        Err(error) => return Outcome::without_contract(case, error),
     };
     let mut outcome = Outcome::new(case, Some(contract), Verdict::Pass);
     let inputs = match Inputs::draw(case, &contract, 0) {
@@ -76,8 +78,7 @@ pub fn check(set: &mut dyn KernelSet, law: Law, case: &Case) -> Outcome {
                 outcome.verdict = Verdict::NotSupported;
             }
         }
-        Err(KernelError::Unsupported) => outcome.verdict = Verdict::NotSupported,
-        Err(e) => outcome.verdict = Verdict::Error(e),
+        Err(error) => outcome.verdict = error.into(),
     }
     outcome
 }
@@ -109,7 +110,7 @@ impl Trial<'_> {
         let promises = contract.promises;
         match law {
             Law::ColumnAlone => {
-                let other = self.set.contract(Operation::Matmul, self.case.ty, 1).ok_or(KernelError::Unsupported)?;
+                let other = self.set.contract(Operation::Matmul, self.case.ty, 1)?;
                 let rows = prepared(&matrix, &other);
                 for column in 0..columns.count {
                     let one = Columns::new(1, columns.k, columns.k, columns.column(column))?;
@@ -119,6 +120,10 @@ impl Trial<'_> {
             }
             Law::SplitRows => {
                 let half = matrix.rows / 2;
+                // What is one row cannot be split.
+                if half == 0 {
+                    return Ok(());
+                }
                 for (start, count) in [(0, half), (half, matrix.rows - half)] {
                     let bytes = &matrix.bytes[start * matrix.row_stride..];
                     let part = Matrix::new(matrix.ty, count, matrix.k, matrix.row_stride, bytes)?;
@@ -138,7 +143,8 @@ impl Trial<'_> {
             }
             Law::Repeat => {
                 let one = Columns::new(1, columns.k, columns.k, columns.column(columns.count - 1))?;
-                self.call(&matrix, &one, 1)?;
+                let other = self.set.contract(Operation::Matmul, self.case.ty, 1)?;
+                self.call(&matrix, &one, 1, &other)?;
                 let again = self.product(&matrix, &columns, self.case.threads, &rows, &contract)?;
                 self.compare(&whole, &again, (0, 0), &contract, promises.repeatable);
             }
@@ -147,11 +153,21 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What the set makes of a product.
-    fn call(&mut self, matrix: &Matrix<'_>, columns: &Columns<'_>, threads: usize) -> Result<Vec<f32>, KernelError> {
-        let mut y = vec![f32::from_bits(CANARY); extent(columns.count, matrix.rows, matrix.rows).unwrap_or(0)];
-        let product = Matmul { weights: *matrix, columns: *columns, y_stride: matrix.rows, threads };
-        self.set.matmul(&product, &mut y)?;
+    /// What the set makes of a product, for which it gives a contract.
+    fn call(
+        &mut self,
+        matrix: &Matrix<'_>,
+        columns: &Columns<'_>,
+        threads: usize,
+        contract: &Contract,
+    ) -> Result<Vec<f32>, KernelError> {
+        let (count, rows) = (columns.count, matrix.rows);
+        let product = Matmul { weights: *matrix, columns: *columns, y_stride: rows, threads };
+        let memory = Memory::of_product(&product, contract.reads_past)?;
+        let mut y = memory::result(count, rows, rows);
+        self.set.matmul(&memory.product(&product), &mut y)?;
+        self.outcome.untouched(&y, rows, count, rows);
+        y.truncate(count * rows);
         Ok(y)
     }
 
@@ -164,7 +180,7 @@ impl Trial<'_> {
         rows: &[Row],
         contract: &Contract,
     ) -> Result<Vec<Vec<Known>>, KernelError> {
-        let y = self.call(matrix, columns, threads)?;
+        let y = self.call(matrix, columns, threads, contract)?;
         // Drawn so that the form of the first contract changes nothing; another one may.
         let unchanged = self.case.tier != Tier::Ordinary && contract.activations == self.contract.activations;
         let known = |(column, y): (usize, &[f32])| {
@@ -260,8 +276,7 @@ impl Trial<'_> {
             x[column * k + at] = hot;
         }
         let columns = Columns::new(chosen.len(), k, k, &x)?;
-        let contract =
-            self.set.contract(Operation::Matmul, matrix.ty, columns.count).ok_or(KernelError::Unsupported)?;
+        let contract = self.set.contract(Operation::Matmul, matrix.ty, columns.count)?;
         let rows = prepared(matrix, &contract);
         let all = self.product(matrix, &columns, self.case.threads, &rows, &contract)?;
         for (column, known) in all.into_iter().enumerate() {

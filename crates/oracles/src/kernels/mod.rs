@@ -24,6 +24,7 @@ pub mod inputs;
 pub mod judge;
 pub mod laws;
 pub mod list;
+mod memory;
 pub mod mutants;
 mod numbers;
 mod reference;

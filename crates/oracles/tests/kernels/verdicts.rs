@@ -3,6 +3,7 @@
 use assay_oracles::kernels::cases::{ActivationClass, Case, Tier};
 use assay_oracles::kernels::generic::{Family, Generic};
 use assay_oracles::kernels::judge::{Verdict, all_pass, run};
+use assay_oracles::kernels::laws::{Law, check};
 use gguf_spec::kernel::contract::Contract;
 use gguf_spec::kernel::{KernelError, KernelSet, Matmul, Operation};
 use gguf_spec::types::TensorType;
@@ -11,7 +12,7 @@ use gguf_spec::types::TensorType;
 struct Told {
     answer: Result<f32, KernelError>,
     writes_beside: bool,
-    contract: Option<Contract>,
+    contract: Result<Contract, KernelError>,
 }
 
 impl KernelSet for Told {
@@ -19,8 +20,8 @@ impl KernelSet for Told {
         "told"
     }
 
-    fn contract(&self, _: Operation, _: &'static TensorType, _: usize) -> Option<Contract> {
-        self.contract
+    fn contract(&self, _: Operation, _: &'static TensorType, _: usize) -> Result<Contract, KernelError> {
+        self.contract.clone()
     }
 
     fn dequantize(&mut self, _: &'static TensorType, _: &[u8], _: &mut [f32]) -> Result<(), KernelError> {
@@ -45,7 +46,7 @@ impl KernelSet for Told {
 }
 
 fn told(answer: Result<f32, KernelError>) -> Told {
-    Told { answer, writes_beside: false, contract: Some(Contract::F32) }
+    Told { answer, writes_beside: false, contract: Ok(Contract::F32) }
 }
 
 fn case(operation: Operation) -> Case {
@@ -55,11 +56,22 @@ fn case(operation: Operation) -> Case {
 
 #[test]
 fn a_set_without_a_contract_is_not_supported_and_shows_nothing() {
-    let outcome = run(&mut Told { contract: None, ..told(Ok(0.0)) }, &case(Operation::Matmul));
+    let outcome = run(&mut Told { contract: Err(KernelError::Unsupported), ..told(Ok(0.0)) }, &case(Operation::Matmul));
     assert_eq!(outcome.verdict, Verdict::NotSupported);
     let reason = all_pass(&[outcome]).unwrap_err();
     assert_eq!(reason, "of 1 cases none was judged: nothing is shown");
     assert!(all_pass(&[]).is_err());
+}
+
+#[test]
+fn a_set_that_cannot_be_asked_for_its_contract_is_an_error() {
+    let lost = KernelError::Failed("it ended".to_owned());
+    let set = || Told { contract: Err(lost.clone()), ..told(Ok(0.0)) };
+    let matmul = Case { columns: 4, ..case(Operation::Matmul) };
+    for outcome in [run(&mut set(), &matmul), check(&mut set(), Law::Repeat, &matmul)] {
+        assert_eq!(outcome.verdict, Verdict::Error(lost.clone()));
+        assert_eq!(outcome.failure(), Some(format!("{matmul}: it ended")));
+    }
 }
 
 #[test]
@@ -114,8 +126,8 @@ fn activations_beyond_the_form_are_excused_only_where_the_contract_says_so() {
     };
     for (form, excused) in [("q8_1", true), ("q8_0", false), ("q8_k", false), ("exact", false), ("bf16", false)] {
         let form = gguf_spec::kernel::contract::FORMS.iter().find(|row| row.name == form).unwrap().form;
-        let contract = Some(Contract::F32.with_activations(form));
-        let verdict = |answer| run(&mut Told { contract, ..told(Ok(answer)) }, &case).verdict;
+        let contract = || Ok(Contract::F32.with_activations(form));
+        let verdict = |answer| run(&mut Told { contract: contract(), ..told(Ok(answer)) }, &case).verdict;
         for answer in [f32::INFINITY, f32::NAN] {
             assert_eq!(verdict(answer), if excused { Verdict::Pass } else { Verdict::Fail }, "{}", form.name());
         }

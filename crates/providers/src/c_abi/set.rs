@@ -89,15 +89,6 @@ impl Provider {
             (code, _) => Err(format!("expected 0 (terms) or {UNSUPPORTED} (unsupported), it returned {code}")),
         }
     }
-
-    /// Whether there are terms for a call.
-    fn supports(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<(), KernelError> {
-        match self.terms(operation, ty, columns) {
-            Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(KernelError::Unsupported),
-            Err(problem) => Err(KernelError::Failed(format!("assay_contract: {problem}"))),
-        }
-    }
 }
 
 /// Terms as a contract.
@@ -180,27 +171,27 @@ impl KernelSet for Provider {
         self.library.name()
     }
 
-    /// As [`Provider::terms`]; an answer that is wrong counts as none.
-    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Option<Contract> {
-        self.terms(operation, ty, columns).ok().flatten()
+    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<Contract, KernelError> {
+        let wrong = |problem| KernelError::Failed(format!("assay_contract: {problem}"));
+        self.terms(operation, ty, columns).map_err(wrong)?.ok_or(KernelError::Unsupported)
     }
 
     fn dequantize(&mut self, ty: &'static TensorType, blocks: &[u8], out: &mut [f32]) -> Result<(), KernelError> {
-        self.supports(Operation::Dequantize, ty, 1)?;
+        self.contract(Operation::Dequantize, ty, 1)?;
         check::dequantize(ty, blocks.len(), out.len())?;
         aligned(ty, "address of the blocks", blocks.as_ptr().addr())?;
         if out.is_empty() { Ok(()) } else { done(self.library.dequantize(ty.id, blocks, out)) }
     }
 
     fn quantize_row(&mut self, ty: &'static TensorType, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
-        self.supports(Operation::QuantizeRow, ty, 1)?;
+        self.contract(Operation::QuantizeRow, ty, 1)?;
         check::quantize_row(ty, values.len(), out.len())?;
         aligned(ty, "address of the blocks", out.as_ptr().addr())?;
         if values.is_empty() { Ok(()) } else { done(self.library.quantize_row(ty.id, values, out)) }
     }
 
     fn dot(&mut self, ty: &'static TensorType, weights: &[u8], activations: &[f32]) -> Result<f32, KernelError> {
-        self.supports(Operation::Dot, ty, 1)?;
+        self.contract(Operation::Dot, ty, 1)?;
         check::dot(ty, weights.len(), activations.len())?;
         aligned(ty, "address of the weights", weights.as_ptr().addr())?;
         if activations.is_empty() {
@@ -217,7 +208,7 @@ impl KernelSet for Provider {
 
     fn matmul(&mut self, product: &Matmul<'_>, y: &mut [f32]) -> Result<(), KernelError> {
         let (weights, columns) = (&product.weights, product.columns.count);
-        self.supports(Operation::Matmul, weights.ty, columns)?;
+        self.contract(Operation::Matmul, weights.ty, columns)?;
         check::matmul(product, y.len())?;
         aligned_matrix(weights)?;
         match (weights.rows, columns, weights.k) {
@@ -232,7 +223,7 @@ impl KernelSet for Provider {
 
     fn matmul_id(&mut self, product: &MatmulId<'_>, y: &mut [f32]) -> Result<(), KernelError> {
         let (weights, columns) = (&product.weights, product.columns.count);
-        self.supports(Operation::MatmulId, weights.ty, columns)?;
+        self.contract(Operation::MatmulId, weights.ty, columns)?;
         check::matmul_id(product, y.len())?;
         aligned_matrix(weights)?;
         aligned(weights.ty, "stride of experts", product.expert_stride)?;
@@ -247,7 +238,7 @@ impl KernelSet for Provider {
     }
 
     fn get_rows(&mut self, weights: &Matrix<'_>, ids: &[u32], y: &mut [f32]) -> Result<(), KernelError> {
-        self.supports(Operation::GetRows, weights.ty, 1)?;
+        self.contract(Operation::GetRows, weights.ty, 1)?;
         check::get_rows(weights, ids, y.len())?;
         aligned_matrix(weights)?;
         if y.is_empty() { Ok(()) } else { done(self.library.get_rows(weights, ids, y).unwrap_or(UNSUPPORTED)) }

@@ -56,8 +56,8 @@ pub(super) enum Reply {
     Ready { name: String },
     /// The first and last: it cannot be used.
     Unusable { error: LoadError },
-    /// What may be done, if anything.
-    Contract { terms: Option<Terms> },
+    /// What may be done.
+    Contract { terms: Terms },
     /// The result is the one part.
     Done,
     /// No kernel.

@@ -56,7 +56,6 @@ pub struct RemoteKernels {
     name: String,
     process: Mutex<Option<Process>>,
     contracts: Mutex<HashMap<(Operation, u32, usize), Option<Contract>>>,
-    problem: Mutex<Option<String>>,
 }
 
 impl RemoteKernels {
@@ -70,29 +69,18 @@ impl RemoteKernels {
         // Without a directory, the system would look for the library elsewhere.
         let library = library.canonicalize().map_err(|_| LoadError::Missing { path: library.to_owned() })?;
         let (process, name) = start(&host, &library, limit)?;
-        Ok(Self {
-            host,
-            library,
-            limit,
-            name,
-            process: Mutex::new(Some(process)),
-            contracts: Mutex::default(),
-            problem: Mutex::default(),
-        })
+        Ok(Self { host, library, limit, name, process: Mutex::new(Some(process)), contracts: Mutex::default() })
     }
 
-    /// Why [`KernelSet::contract`] could not be asked the last time it gave no contract: the process ended or did
-    /// not answer. `None` if it simply has no kernel.
-    #[must_use]
-    pub fn problem(&self) -> Option<String> {
-        lock(&self.problem).clone()
-    }
-
-    /// Whether there is a contract for a call.
-    fn supports(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<(), KernelError> {
-        match self.contract(operation, ty, columns) {
-            Some(_) => Ok(()),
-            None => Err(self.problem().map_or(KernelError::Unsupported, KernelError::Failed)),
+    /// Asks the child for a contract; `None` if it has no kernel.
+    fn ask_contract(&self, request: &Request) -> Result<Option<Contract>, String> {
+        match self.ask(request, Vec::new()) {
+            Ok(Frame { message: Reply::Contract { terms }, .. }) => {
+                terms.contract().map(Some).ok_or_else(|| "the process names a form that there is not".to_owned())
+            }
+            Ok(_) => Err("the process answers out of turn".to_owned()),
+            Err(KernelError::Unsupported) => Ok(None),
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -195,33 +183,34 @@ impl KernelSet for RemoteKernels {
         &self.name
     }
 
-    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Option<Contract> {
-        *lock(&self.problem) = None;
+    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<Contract, KernelError> {
         let key = (operation, ty.id, columns);
-        if let Some(known) = lock(&self.contracts).get(&key) {
-            return *known;
-        }
-        let terms = match self.ask(&Request::Contract { operation: operation.id(), ty: ty.id, columns }, Vec::new()) {
-            Ok(Frame { message: Reply::Contract { terms }, .. }) => terms.and_then(super::message::Terms::contract),
-            Err(KernelError::Unsupported) => None,
-            other => {
-                let reason = other.map_or_else(|error| error.to_string(), |_| "it answers out of turn".to_owned());
-                *lock(&self.problem) = Some(format!("assay_contract for {operation}, {}: {reason}", ty.name));
-                return None;
+        let known = lock(&self.contracts).get(&key).copied();
+        let contract = match known {
+            Some(known) => known,
+            None => {
+                let request = Request::Contract { operation: operation.id(), ty: ty.id, columns };
+                let failed = |reason| {
+                    let columns = if columns == 1 { "1 column".to_owned() } else { format!("{columns} columns") };
+                    let asked = format!("the contract for {operation}, {}, {columns}", ty.name);
+                    KernelError::Failed(format!("asked for {asked}: {reason}"))
+                };
+                let contract = self.ask_contract(&request).map_err(failed)?;
+                lock(&self.contracts).insert(key, contract);
+                contract
             }
         };
-        lock(&self.contracts).insert(key, terms);
-        terms
+        contract.ok_or(KernelError::Unsupported)
     }
 
     fn dequantize(&mut self, ty: &'static TensorType, blocks: &[u8], out: &mut [f32]) -> Result<(), KernelError> {
-        self.supports(Operation::Dequantize, ty, 1)?;
+        self.contract(Operation::Dequantize, ty, 1)?;
         check::dequantize(ty, blocks.len(), out.len())?;
         self.floats(&Request::Dequantize { ty: ty.id }, vec![blocks.to_vec()], out)
     }
 
     fn quantize_row(&mut self, ty: &'static TensorType, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
-        self.supports(Operation::QuantizeRow, ty, 1)?;
+        self.contract(Operation::QuantizeRow, ty, 1)?;
         check::quantize_row(ty, values.len(), out.len())?;
         let result = self.result(&Request::QuantizeRow { ty: ty.id }, vec![to_bytes(values)], out.len())?;
         out.copy_from_slice(&result);
@@ -229,7 +218,7 @@ impl KernelSet for RemoteKernels {
     }
 
     fn dot(&mut self, ty: &'static TensorType, weights: &[u8], activations: &[f32]) -> Result<f32, KernelError> {
-        self.supports(Operation::Dot, ty, 1)?;
+        self.contract(Operation::Dot, ty, 1)?;
         check::dot(ty, weights.len(), activations.len())?;
         let mut y = [0.0];
         self.floats(&Request::Dot { ty: ty.id }, vec![weights.to_vec(), to_bytes(activations)], &mut y)?;
@@ -237,7 +226,7 @@ impl KernelSet for RemoteKernels {
     }
 
     fn matmul(&mut self, product: &Matmul<'_>, y: &mut [f32]) -> Result<(), KernelError> {
-        self.supports(Operation::Matmul, product.weights.ty, product.columns.count)?;
+        self.contract(Operation::Matmul, product.weights.ty, product.columns.count)?;
         check::matmul(product, y.len())?;
         let &Matmul { weights, columns, y_stride, threads } = product;
         let request = Request::Matmul {
@@ -256,7 +245,7 @@ impl KernelSet for RemoteKernels {
     }
 
     fn matmul_id(&mut self, product: &MatmulId<'_>, y: &mut [f32]) -> Result<(), KernelError> {
-        self.supports(Operation::MatmulId, product.weights.ty, product.columns.count)?;
+        self.contract(Operation::MatmulId, product.weights.ty, product.columns.count)?;
         check::matmul_id(product, y.len())?;
         let &MatmulId { weights, experts, expert_stride, ids, used, columns, y_stride, threads } = product;
         let request = Request::MatmulId {
@@ -280,7 +269,7 @@ impl KernelSet for RemoteKernels {
     }
 
     fn get_rows(&mut self, weights: &Matrix<'_>, ids: &[u32], y: &mut [f32]) -> Result<(), KernelError> {
-        self.supports(Operation::GetRows, weights.ty, 1)?;
+        self.contract(Operation::GetRows, weights.ty, 1)?;
         check::get_rows(weights, ids, y.len())?;
         let request =
             Request::GetRows { ty: weights.ty.id, rows: weights.rows, k: weights.k, row_stride: weights.row_stride };

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use assay_guard::Buffer;
-use gguf_spec::kernel::contract::Contract;
 use gguf_spec::kernel::{
     Columns, KernelError, KernelSet, Matmul, MatmulId, Matrix, Operation, alignment, check, extent, row_bytes,
 };
@@ -133,7 +132,7 @@ fn answer(set: &mut dyn KernelSet, request: &Frame<Request>) -> Answer {
     match request.message {
         Request::Contract { operation, ty, columns } => {
             let operation = Operation::from_id(operation).ok_or(KernelError::Unsupported)?;
-            let terms = call.set.contract(operation, type_of(ty)?, columns).map(Into::into);
+            let terms = call.set.contract(operation, type_of(ty)?, columns)?.into();
             Ok((Reply::Contract { terms }, None))
         }
         Request::Dequantize { ty } => call.dequantize(type_of(ty)?),
@@ -160,10 +159,6 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn contract(&self, operation: Operation, ty: &'static TensorType, columns: usize) -> Result<Contract, KernelError> {
-        self.set.contract(operation, ty, columns).ok_or(KernelError::Unsupported)
-    }
-
     /// An operand in guarded memory. The slack is what the contract allows, rounded up so that the start is aligned.
     fn operand(&self, part: usize, which: usize, align: usize, reads_past: usize) -> Result<Buffer, KernelError> {
         let bytes = self.parts.get(part).ok_or_else(|| {
@@ -184,7 +179,7 @@ impl Call<'_> {
     }
 
     fn dequantize(self, ty: &'static TensorType) -> Answer {
-        let contract = self.contract(Operation::Dequantize, ty, 1)?;
+        let contract = self.set.contract(Operation::Dequantize, ty, 1)?;
         let blocks = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
         let mut y = result(check::weights_in(ty, blocks.bytes().len()).map(Some)?, size_of::<f32>())?;
         self.set.dequantize(ty, blocks.bytes(), y.f32s_mut())?;
@@ -192,7 +187,7 @@ impl Call<'_> {
     }
 
     fn quantize_row(self, ty: &'static TensorType) -> Answer {
-        let contract = self.contract(Operation::QuantizeRow, ty, 1)?;
+        let contract = self.set.contract(Operation::QuantizeRow, ty, 1)?;
         let values = self.floats(0, ACTIVATIONS, contract.reads_past)?;
         let mut blocks = result(row_bytes(ty, values.f32s().len()).map(Some)?, 1)?;
         self.set.quantize_row(ty, values.f32s(), blocks.bytes_mut())?;
@@ -200,7 +195,7 @@ impl Call<'_> {
     }
 
     fn dot(self, ty: &'static TensorType) -> Answer {
-        let contract = self.contract(Operation::Dot, ty, 1)?;
+        let contract = self.set.contract(Operation::Dot, ty, 1)?;
         let weights = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
         let activations = self.floats(1, ACTIVATIONS, contract.reads_past)?;
         let y = self.set.dot(ty, weights.bytes(), activations.f32s())?;
@@ -212,7 +207,7 @@ impl Call<'_> {
             return Err(KernelError::Unsupported);
         };
         let ty = type_of(ty)?;
-        let contract = self.contract(Operation::Matmul, ty, columns)?;
+        let contract = self.set.contract(Operation::Matmul, ty, columns)?;
         let weights = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
         let x = self.floats(1, ACTIVATIONS, contract.reads_past)?;
         let product = Matmul {
@@ -234,7 +229,7 @@ impl Call<'_> {
             return Err(KernelError::Unsupported);
         };
         let ty = type_of(ty)?;
-        let contract = self.contract(Operation::MatmulId, ty, columns)?;
+        let contract = self.set.contract(Operation::MatmulId, ty, columns)?;
         let weights = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
         let ids = self.floats(1, IDS, contract.reads_past)?;
         let x = self.floats(2, ACTIVATIONS, contract.reads_past)?;
@@ -254,7 +249,7 @@ impl Call<'_> {
     }
 
     fn get_rows(self, ty: &'static TensorType, rows: usize, k: usize, row_stride: usize) -> Answer {
-        let contract = self.contract(Operation::GetRows, ty, 1)?;
+        let contract = self.set.contract(Operation::GetRows, ty, 1)?;
         let weights = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
         let ids = self.floats(1, IDS, contract.reads_past)?;
         let matrix = Matrix::new(ty, rows, k, row_stride, weights.bytes())?;

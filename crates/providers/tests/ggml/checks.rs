@@ -64,7 +64,7 @@ pub(crate) fn base(set: &mut dyn KernelSet, report: &mut Report) {
     let (mut decoded, mut encoded) = (Vec::new(), Vec::new());
     for ty in TensorType::live() {
         let rng = &mut rng(ty);
-        if set.contract(Operation::Dequantize, ty, 1).is_some() {
+        if set.contract(Operation::Dequantize, ty, 1).is_ok() {
             let blocks: Vec<u8> =
                 (0..200).flat_map(|_| blocks::random(ty, rng, &blocks::Scales::Any).unwrap()).collect();
             let mut expected = vec![0.0; inputs::exactly(ty, &blocks).len()];
@@ -75,7 +75,7 @@ pub(crate) fn base(set: &mut dyn KernelSet, report: &mut Report) {
             }
             decoded.push(ty.name);
         }
-        if set.contract(Operation::QuantizeRow, ty, 1).is_some() {
+        if set.contract(Operation::QuantizeRow, ty, 1).is_ok() {
             let values: Vec<f32> = (0..20 * 256).map(|_| rng.random_range(-4.0..4.0_f32)).collect();
             let size = values.len() / usize::try_from(ty.block).unwrap() * usize::try_from(ty.bytes).unwrap();
             let (mut expected, mut actual) = (vec![0; size], vec![0; size]);
@@ -104,7 +104,7 @@ pub(crate) fn base(set: &mut dyn KernelSet, report: &mut Report) {
 /// A build: products are exact, laid out as they should be, and rows are looked up.
 pub(crate) fn build(set: &mut dyn KernelSet, base: &mut dyn KernelSet, report: &mut Report) {
     let types: Vec<&TensorType> =
-        TensorType::live().filter(|ty| set.contract(Operation::Matmul, ty, 1).is_some()).collect();
+        TensorType::live().filter(|ty| set.contract(Operation::Matmul, ty, 1).is_ok()).collect();
     for &ty in &types {
         let contract = set.contract(Operation::Matmul, ty, 1).unwrap();
         let before = report.failures.len();
@@ -138,7 +138,7 @@ fn subnormals(set: &mut dyn KernelSet, ty: &'static TensorType, report: &mut Rep
     bytes[0] = 1;
     let mut weights = vec![0.0; k];
     quant::decode(ty, &bytes, &mut weights).unwrap();
-    let flushes = set.contract(Operation::Matmul, ty, 1).is_some_and(|contract| contract.flushes_subnormals);
+    let flushes = set.contract(Operation::Matmul, ty, 1).is_ok_and(|contract| contract.flushes_subnormals);
     let expected = if flushes { 0.0 } else { weights[0] };
     let x = vec![1.0; 9 * k];
     match set.dot(ty, &bytes, &x[..k]) {
@@ -302,8 +302,7 @@ fn rows(set: &mut dyn KernelSet, base: &mut dyn KernelSet, ty: &'static TensorTy
 /// How far the encoding of a build is from that of the base library, which is told and not judged; on what is
 /// lossless both must be the same.
 fn encodes(set: &mut dyn KernelSet, base: &mut dyn KernelSet, report: &mut Report) {
-    for ty in TensorType::live().filter(|ty| set.contract(Operation::QuantizeRow, ty, 1).is_some()).collect::<Vec<_>>()
-    {
+    for ty in TensorType::live().filter(|ty| set.contract(Operation::QuantizeRow, ty, 1).is_ok()).collect::<Vec<_>>() {
         let rng = &mut rng(ty);
         let lossless = inputs::activations(20, 256, rng);
         let drawn: Vec<f32> = (0..200 * 256).map(|_| rng.random_range(-4.0..4.0_f32)).collect();

@@ -47,7 +47,9 @@ fn is(of: fn(&LoadError) -> bool, error: &StartError) -> bool {
 
 const SEGV: &str = "the process ended by signal 11 (segmentation fault): ";
 
-pub(crate) const CASES: [Case; 24] = [
+const CONTRACT: &str = "asked for the contract for matmul, F32, 2 columns: ";
+
+pub(crate) const CASES: [Case; 27] = [
     case(
         "wrong_abi",
         NotLoaded(|error| is(|error| matches!(error, LoadError::Abi { found: 2, .. }), error)),
@@ -78,6 +80,13 @@ pub(crate) const CASES: [Case; 24] = [
         NotLoaded(|error| matches!(error, StartError::Hangs { .. })),
         &["while it was loaded: no answer within 2 s"],
     ),
+    case(
+        "bad_terms_at_columns",
+        FailedMatmul,
+        &[CONTRACT, "assay_contract: activations: expected one of the ASSAY_FORM_ numbers, got 77"],
+    ),
+    case("crash_at_columns", FailedMatmul, &[CONTRACT, SEGV]),
+    case("hangs_at_columns", FailedMatmul, &[CONTRACT, "no answer within 2 s: it was ended"]),
     case("crash", FailedMatmul, &[SEGV, "touched an address far from every operand"]),
     case("aborts", FailedMatmul, &["signal 6 (abort): assertion failed: k % 5 == 0"]),
     case("exits", FailedMatmul, &["the process ended by exit code 0"]),
@@ -142,7 +151,7 @@ fn dot(set: &mut RemoteKernels) -> Result<(), KernelError> {
 impl Case {
     pub(crate) fn check(&self, compiler: &Compiler) -> Result<(), Failed> {
         let library = compiler.library(&source(self.file))?;
-        let hangs = ["hangs", "hangs_at_load"].contains(&self.file);
+        let hangs = ["hangs", "hangs_at_load", "hangs_at_columns"].contains(&self.file);
         let begun = Instant::now();
         let started = start(&library, if hangs { SHORT } else { LIMIT });
         let message = match (self.expected, started) {

@@ -25,7 +25,7 @@ fn weights() -> Vec<u8> {
 pub(crate) fn experts_and_rows(compiler: &Compiler) -> Result<(), Failed> {
     let mut set = start(&compiler.library(&package("tests/full.c"))?, LIMIT)?;
     for operation in [Operation::MatmulId, Operation::GetRows] {
-        assert_eq!(set.contract(operation, f32s(), 2), Some(Contract::F32), "{operation}");
+        assert_eq!(set.contract(operation, f32s(), 2), Ok(Contract::F32), "{operation}");
     }
     let bytes = weights();
     let experts = Matrix::new(f32s(), 2, 2, 12, &bytes)?;
@@ -75,8 +75,15 @@ impl KernelSet for Own {
         "own"
     }
 
-    fn contract(&self, operation: Operation, ty: &'static TensorType, _columns: usize) -> Option<Contract> {
-        (operation == Operation::Dequantize && ty.name == "F32").then_some(Contract::F32)
+    fn contract(
+        &self,
+        operation: Operation,
+        ty: &'static TensorType,
+        _columns: usize,
+    ) -> Result<Contract, KernelError> {
+        (operation == Operation::Dequantize && ty.name == "F32")
+            .then_some(Contract::F32)
+            .ok_or(KernelError::Unsupported)
     }
 
     fn dequantize(&mut self, _ty: &'static TensorType, blocks: &[u8], out: &mut [f32]) -> Result<(), KernelError> {

@@ -164,7 +164,7 @@ pub fn breaks(mutant: &Mutant, law: Law, case: &Case) -> bool {
 /// A case under the contract of a fault's set; `None` if there are no such inputs.
 #[must_use]
 pub fn prepare(family: Family, case: &Case) -> Option<Prepared> {
-    let contract = Generic::new(family).contract(case.operation, case.ty, case.inputs())?;
+    let contract = Generic::new(family).contract(case.operation, case.ty, case.inputs()).ok()?;
     Prepared::new(case, &contract).ok()
 }
 

@@ -121,12 +121,18 @@ impl KernelSet for Base {
         &self.name
     }
 
-    fn contract(&self, operation: Operation, ty: &'static TensorType, _columns: usize) -> Option<Contract> {
-        match operation {
+    fn contract(
+        &self,
+        operation: Operation,
+        ty: &'static TensorType,
+        _columns: usize,
+    ) -> Result<Contract, KernelError> {
+        let contract = match operation {
             Operation::Dequantize => self.library.decodes(ty).then_some(contract::DECODE),
             Operation::QuantizeRow => contract::encode(ty).filter(|_| self.library.encodes(ty)),
             Operation::Dot | Operation::Matmul | Operation::MatmulId | Operation::GetRows => None,
-        }
+        };
+        contract.ok_or(KernelError::Unsupported)
     }
 
     fn dequantize(&mut self, ty: &'static TensorType, blocks: &[u8], out: &mut [f32]) -> Result<(), KernelError> {
@@ -134,7 +140,7 @@ impl KernelSet for Base {
     }
 
     fn quantize_row(&mut self, ty: &'static TensorType, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
-        self.contract(Operation::QuantizeRow, ty, 1).ok_or(KernelError::Unsupported)?;
+        self.contract(Operation::QuantizeRow, ty, 1)?;
         self.library.quantize(ty, values, out)
     }
 
@@ -166,7 +172,7 @@ impl Cpu {
 
     /// Whether a contract is there; the base library knows types that a build does not multiply.
     fn has(&self, operation: Operation, ty: &'static TensorType) -> Result<(), KernelError> {
-        self.contract(operation, ty, 1).map(|_| ()).ok_or(KernelError::Unsupported)
+        self.contract(operation, ty, 1).map(|_| ())
     }
 }
 
@@ -175,16 +181,23 @@ impl KernelSet for Cpu {
         &self.name
     }
 
-    fn contract(&self, operation: Operation, ty: &'static TensorType, _columns: usize) -> Option<Contract> {
-        match operation {
+    fn contract(
+        &self,
+        operation: Operation,
+        ty: &'static TensorType,
+        _columns: usize,
+    ) -> Result<Contract, KernelError> {
+        let held = self.library.vec_dot_type(ty);
+        let contract = match operation {
             Operation::Dequantize => None,
             Operation::QuantizeRow => contract::encode(ty).filter(|_| self.library.encodes(ty)),
             Operation::Dot | Operation::Matmul | Operation::MatmulId => {
-                contract::product(ty, self.library.vec_dot_type(ty)?, self.library.multiplies_bf16())
+                held.and_then(|held| contract::product(ty, held, self.library.multiplies_bf16()))
             }
             // What is multiplied can be looked up too; for types of activations ggml aborts.
-            Operation::GetRows => self.library.vec_dot_type(ty).map(|_| contract::DECODE),
-        }
+            Operation::GetRows => held.map(|_| contract::DECODE),
+        };
+        contract.ok_or(KernelError::Unsupported)
     }
 
     fn dequantize(&mut self, _: &'static TensorType, _: &[u8], _: &mut [f32]) -> Result<(), KernelError> {
