@@ -2,7 +2,8 @@
 //!
 //! - [`ggml`]: ggml's own GGUF reader, and its kernels;
 //! - [`c_abi`]: kernels behind the one C header of this project, `include/assay_kernels.h`;
-//! - [`child`]: such kernels in a process of its own, on guarded memory.
+//! - [`child`]: such kernels in a process of its own, on guarded memory;
+//! - [`complaint`]: what such a process last said.
 //!
 //! Nothing here judges: a provider loads a library, calls it, and says what it answered. A library
 //! may end the process, so whoever does not trust it, or wants to know whether it does, calls it
@@ -13,6 +14,7 @@
 
 pub mod c_abi;
 pub mod child;
+pub mod complaint;
 pub mod ggml;
 pub mod signal;
 

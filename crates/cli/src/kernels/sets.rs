@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use assay_harness::kernels::Maker;
@@ -63,7 +64,12 @@ fn own() -> Set {
 fn remote(library: PathBuf, limit: Duration) -> Result<Set, Failure> {
     let first = start(&library, limit).map_err(Failure::Unreadable)?;
     let name = first.name().to_owned();
-    let make = move || -> Result<Box<dyn KernelSet>, String> { Ok(Box::new(start(&library, limit)?)) };
+    // The one that has told its name is asked, too.
+    let first = Mutex::new(Some(first));
+    let make = move || -> Result<Box<dyn KernelSet>, String> {
+        let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(Box::new(first.map_or_else(|| start(&library, limit), Ok)?))
+    };
     Ok(Set { name, maker: Box::new(make) })
 }
 

@@ -1,72 +1,6 @@
-//! What a process writes to its standard error: the end of it is kept, and the lines that tell what went wrong
-//! are found in it.
+//! The lines of a complaint that tell what went wrong.
 
-use std::collections::VecDeque;
-use std::io::{self, Read};
-use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-
-use super::session::LAST_WORDS;
-use crate::sandbox::last_lines;
-
-/// The end of what a process writes to its standard error.
-#[derive(Debug)]
-pub(super) struct Complaint {
-    text: Arc<Mutex<VecDeque<u8>>>,
-    closed: Receiver<()>,
-}
-
-impl Complaint {
-    pub(super) fn listen(mut pipe: impl Read + Send + 'static, most: usize) -> Self {
-        let text = Arc::new(Mutex::new(VecDeque::new()));
-        let (sender, closed) = mpsc::channel();
-        let shared = Arc::clone(&text);
-        thread::spawn(move || {
-            let mut piece = vec![0; 1 << 14];
-            loop {
-                match pipe.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(n) => {
-                        let mut text = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                        text.extend(&piece[..n]);
-                        let excess = text.len().saturating_sub(most);
-                        text.drain(..excess);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-            // Nobody listens any more if the session is over.
-            let _ = sender.send(());
-        });
-        Self { text, closed }
-    }
-
-    pub(super) fn forget(&self) {
-        self.text.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    pub(super) fn text(&self) -> String {
-        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(text.make_contiguous()).into_owned()
-    }
-
-    /// The last bytes as they came, at most so many; they can be looked at after the process has ended.
-    pub(super) fn end(&self, most: usize) -> impl FnOnce() -> Vec<u8> + use<> {
-        let text = Arc::clone(&self.text);
-        move || {
-            let text = text.lock().unwrap_or_else(PoisonError::into_inner);
-            text.iter().skip(text.len().saturating_sub(most)).copied().collect()
-        }
-    }
-
-    /// All of it, of a process that has ended.
-    pub(super) fn complete(&self) -> String {
-        let _ = self.closed.recv_timeout(LAST_WORDS);
-        self.text()
-    }
-}
+use assay_providers::complaint::last_lines;
 
 /// What went wrong, on one line: where a program panicked and why, or the last exception of Python and where it
 /// was raised. Of anything else the end, where the reason is.
@@ -105,12 +39,6 @@ fn exception(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_end_of_a_complaint_is_kept() {
-        let complaint = Complaint::listen(&b"0123456789"[..], 4);
-        assert_eq!(complaint.complete(), "6789");
-    }
 
     #[test]
     fn what_tells_is_the_panic_or_the_exception_or_the_end() {

@@ -7,10 +7,11 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use assay_providers::complaint::Complaint;
 use assay_providers::signal;
 use serde_json::Value as Json;
 
-use super::complaint::{Complaint, telling};
+use super::complaint::telling;
 use super::judge::Behaviour;
 use super::message::{Request, Started, is_object, read_answer, read_started, read_stopped, seq_of, start_of};
 use super::program::Program;
@@ -111,7 +112,7 @@ const LOOK_FOR_ORPHANS: Duration = Duration::from_secs(1);
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// How long the output of a process that has ended may take to come.
-pub(super) const LAST_WORDS: Duration = Duration::from_millis(500);
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 impl Session {
     /// Starts a process and asks it who it is.
@@ -375,7 +376,7 @@ impl Session {
             Ok(ending) => described(ending),
             Err(error) => format!("cannot be waited for: {error}"),
         };
-        let complaint = self.stderr.complete();
+        let complaint = self.stderr.complete(LAST_WORDS);
         let half = !self.rest.is_empty() && ending.starts_with("exit");
         let (verdict, how) = if half {
             (Verdict::ProtocolError, format!("part of a line, then {ending}: {}", start_of(&self.rest)))

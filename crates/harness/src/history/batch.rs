@@ -7,12 +7,13 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
+use assay_providers::complaint::last_lines;
 use assay_providers::ggml::Mode;
 use serde_json::{Value as Json, json};
 
 use super::Outcome;
 use crate::child::{Probe, describe, limits};
-use crate::sandbox::{Limits, last_lines};
+use crate::sandbox::Limits;
 
 /// Most files in one batch: few enough that their paths fit a command line.
 pub(super) const LONGEST: usize = 256;

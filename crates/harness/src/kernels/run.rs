@@ -1,8 +1,6 @@
 //! Questions put to sets of kernels, a few at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use assay_oracles::kernels::expect::Prepared;
 use assay_oracles::kernels::inputs::NoRoom;
@@ -12,6 +10,7 @@ use gguf_spec::kernel::KernelSet;
 use gguf_spec::kernel::contract::Contract;
 
 use super::Question;
+use crate::parallel::with_tools;
 
 /// Makes a set of kernels, one for each thread that asks.
 pub type Maker<'a> = dyn Fn() -> Result<Box<dyn KernelSet>, String> + Sync + 'a;
@@ -50,41 +49,15 @@ pub fn ask(
     bounds: Bounds,
     told: &Told<'_>,
 ) -> Result<Vec<Answered>, String> {
-    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let ended = AtomicUsize::new(0);
     let errors: Vec<AtomicUsize> = makers.iter().map(|_| AtomicUsize::new(0)).collect();
-    let done = Mutex::new(Vec::with_capacity(questions.len() * makers.len()));
-    let failed = Mutex::new(None);
-    thread::scope(|scope| {
-        for _ in 0..bounds.jobs.clamp(1, questions.len().max(1)) {
-            scope.spawn(|| {
-                let made: Result<Vec<_>, String> = makers.iter().map(|maker| maker()).collect();
-                let mut sets = match made {
-                    Ok(sets) => sets,
-                    Err(why) => {
-                        lock(&failed).get_or_insert(why);
-                        return;
-                    }
-                };
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(question) = questions.get(at) else { break };
-                    let answers = put(question, &mut sets, &errors, bounds.errors);
-                    lock(&done).push((at, answers));
-                    told(ended.fetch_add(1, Ordering::Relaxed) + 1, questions.len());
-                }
-            });
-        }
-    });
-    if let Some(why) = lock(&failed).take() {
-        return Err(why);
-    }
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|&(at, _)| at);
-    Ok(done.into_iter().flat_map(|(_, answers)| answers).collect())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    let sets = || makers.iter().map(|maker| maker()).collect::<Result<Vec<_>, _>>();
+    let answered = with_tools(bounds.jobs, questions, sets, |sets, question| {
+        let answers = put(question, sets, &errors, bounds.errors);
+        told(ended.fetch_add(1, Ordering::Relaxed) + 1, questions.len());
+        answers
+    })?;
+    Ok(answered.into_iter().flatten().collect())
 }
 
 /// Puts one question to all sets. What is right is computed once for each contract, and most sets have the same.

@@ -174,11 +174,5 @@ fn capture(mut pipe: impl Read + Send + 'static, limit: usize, closed: Sender<()
     kept
 }
 
-/// The end of what a child complained about, where the reason is, on one line.
-pub(crate) fn last_lines(text: &str) -> String {
-    let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(3)..].join(" / ")
-}
-
 #[cfg(all(test, unix))]
 mod tests;

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use assay_providers::complaint::last_lines;
 use assay_providers::ggml::Mode;
 
 use super::{Observed, Options};
 use crate::child::{describe, limits};
 use crate::probe::{Question, Reply};
-use crate::sandbox::{Ended, Ending, last_lines};
+use crate::sandbox::{Ended, Ending};
 
 /// The signal of `abort` on every Unix.
 const ABORT: i32 = 6;

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use assay_corpus::store::Entry;
+use assay_providers::complaint::last_lines;
 use gguf_spec::profile::{Outcome, Profile};
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ use super::evidence::shown_by_ggml;
 use super::{Expected, first_difference};
 use crate::child::{describe, limits};
 use crate::probe::{About, Reply};
-use crate::sandbox::{self, Ended, Ending, last_lines};
+use crate::sandbox::{self, Ended, Ending};
 
 /// The version of the package.
 pub const GGUF_VERSION: &str = "0.19.0";

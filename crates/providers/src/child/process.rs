@@ -1,19 +1,18 @@
 //! A child as the parent sees it: asked under a limit on time, and told apart by how it ended.
 
-use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use super::Host;
 use super::frame::Frame;
 use super::message::{Reply, Request};
+use crate::complaint::{Complaint, last_lines};
 
 /// Bytes kept of the end of what it writes to standard error.
 const LAST_WORDS: usize = 1 << 12;
@@ -53,7 +52,7 @@ pub(super) struct Process {
     child: Child,
     requests: Sender<Vec<u8>>,
     replies: Receiver<io::Result<Option<Frame<Reply>>>>,
-    words: Words,
+    complaint: Complaint,
 }
 
 impl Process {
@@ -69,12 +68,12 @@ impl Process {
             .spawn()?;
         let pipe = || io::Error::other("it has no standard input, output and error");
         let (stdin, stdout) = (child.stdin.take().ok_or_else(pipe)?, child.stdout.take().ok_or_else(pipe)?);
-        let words = Words::listen(child.stderr.take().ok_or_else(pipe)?);
+        let complaint = Complaint::listen(child.stderr.take().ok_or_else(pipe)?, LAST_WORDS);
         let (requests, to_send) = mpsc::channel();
         let (answered, replies) = mpsc::channel();
         // A thread of its own, because neither writing nor reading a pipe has a limit on time.
         thread::spawn(move || talk(stdin, stdout, &to_send, &answered));
-        Ok(Self { child, requests, replies, words })
+        Ok(Self { child, requests, replies, complaint })
     }
 
     /// Sends a request, and waits for the answer. After an error the process is of no use.
@@ -84,7 +83,7 @@ impl Process {
         parts: Vec<Vec<u8>>,
         limit: Duration,
     ) -> Result<Frame<Reply>, Lost> {
-        self.words.forget();
+        self.complaint.forget();
         let bytes = Frame { message: request, parts }.to_bytes().map_err(|error| Lost::Nonsense(error.to_string()))?;
         // If the thread is gone, so is the process, which the answer tells.
         let _ = self.requests.send(bytes);
@@ -116,7 +115,7 @@ impl Process {
             }
         };
         let how = status.map_or_else(|| "closing its output".to_owned(), how);
-        Lost::Ended { how, words: self.words.last() }
+        Lost::Ended { how, words: last_lines(&self.complaint.complete(AFTERMATH)) }
     }
 }
 
@@ -155,51 +154,5 @@ fn talk(
         }
         let Ok(bytes) = to_send.recv() else { return };
         last = stdin.write_all(&bytes).and_then(|()| stdin.flush());
-    }
-}
-
-/// The end of what a child writes to standard error.
-struct Words {
-    text: Arc<Mutex<VecDeque<u8>>>,
-    closed: Receiver<()>,
-}
-
-impl Words {
-    fn listen(mut pipe: impl Read + Send + 'static) -> Self {
-        let text = Arc::new(Mutex::new(VecDeque::new()));
-        let (sender, closed) = mpsc::channel();
-        let shared = Arc::clone(&text);
-        thread::spawn(move || {
-            let mut piece = [0; 1 << 12];
-            loop {
-                match pipe.read(&mut piece) {
-                    Ok(0) => break,
-                    Ok(n) => {
-                        let mut text = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                        text.extend(&piece[..n]);
-                        let excess = text.len().saturating_sub(LAST_WORDS);
-                        text.drain(..excess);
-                    }
-                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => break,
-                }
-            }
-            // Nobody listens any more if the process is of no more use.
-            let _ = sender.send(());
-        });
-        Self { text, closed }
-    }
-
-    fn forget(&self) {
-        self.text.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    }
-
-    /// The last three lines, on one; the process is gone.
-    fn last(&self) -> String {
-        let _ = self.closed.recv_timeout(AFTERMATH);
-        let mut text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(text.make_contiguous());
-        let lines: Vec<_> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        lines[lines.len().saturating_sub(3)..].join(" / ")
     }
 }
