@@ -1,11 +1,15 @@
-//! Jobs that wait for child processes, a few at a time.
+//! Jobs, a few at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Does all jobs, `workers` at a time, and returns what came of them in the order of the jobs.
-pub(crate) fn side_by_side<J: Sync, D: Send>(workers: usize, jobs: &[J], work: impl Fn(&J) -> D + Sync) -> Vec<D> {
+pub(crate) fn side_by_side<'j, J: Sync, D: Send>(
+    workers: usize,
+    jobs: &'j [J],
+    work: impl Fn(&'j J) -> D + Sync,
+) -> Vec<D> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(jobs.len()));
     thread::scope(|scope| {
