@@ -22,6 +22,16 @@ pub fn whole(text: &str) -> Result<u64, String> {
     parse(text, 10).ok_or_else(|| "give a whole number, zero or more and below 2^64".to_owned())
 }
 
+/// How many are shown if so many were asked for, or nothing was said: 0 is all.
+#[must_use]
+pub fn most(asked: Option<u64>, unsaid: usize) -> usize {
+    match asked {
+        None => unsaid,
+        Some(0) => usize::MAX,
+        Some(most) => usize::try_from(most).unwrap_or(usize::MAX),
+    }
+}
+
 /// A time in seconds: a decimal number above zero, at most a day.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Jobs that wait for child processes, a few at a time.
+//! Jobs, a few at a time.
 
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Does all jobs, `workers` at a time, and returns what came of them in the order of the jobs.
-pub(crate) fn side_by_side<J: Sync, D: Send>(workers: usize, jobs: &[J], work: impl Fn(&J) -> D + Sync) -> Vec<D> {
+pub(crate) fn side_by_side<'j, J: Sync, D: Send>(
+    workers: usize,
+    jobs: &'j [J],
+    work: impl Fn(&'j J) -> D + Sync,
+) -> Vec<D> {
     let Ok(done) = with_tools(workers, jobs, || Ok::<_, Infallible>(()), |(), job| work(job));
     done
 }
@@ -16,11 +20,11 @@ pub(crate) fn side_by_side<J: Sync, D: Send>(workers: usize, jobs: &[J], work: i
 /// # Errors
 ///
 /// Why a worker has no tools; no more jobs are begun then.
-pub(crate) fn with_tools<J: Sync, T, D: Send, E: Send>(
+pub(crate) fn with_tools<'j, J: Sync, T, D: Send, E: Send>(
     workers: usize,
-    jobs: &[J],
+    jobs: &'j [J],
     tools: impl Fn() -> Result<T, E> + Sync,
-    work: impl Fn(&mut T, &J) -> D + Sync,
+    work: impl Fn(&mut T, &'j J) -> D + Sync,
 ) -> Result<Vec<D>, E> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Ok(Vec::with_capacity(jobs.len())));

@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use assay_corpus::store::{Entry, sha256};
 use assay_oracles::difference::Difference;
 use gguf_spec::document::json::text;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -364,6 +365,40 @@ pub fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> 
     out.flush()
 }
 
+/// The lines of a record, of readers or of kernels, each with its number. A last line that was not written to its end
+/// is none.
+///
+/// # Errors
+///
+/// The line that is not as it should be, and why; a header of another format than `format`, whatever else is new in it.
+pub(crate) fn lines<L: DeserializeOwned>(text: &str, format: u32) -> std::result::Result<Vec<(usize, L)>, String> {
+    #[derive(Deserialize)]
+    struct Start {
+        format: u32,
+    }
+    let mut lines = Vec::new();
+    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+        match serde_json::from_str(line) {
+            Ok(parsed) => lines.push((number, parsed)),
+            Err(_) if !line.ends_with('\n') => break,
+            Err(error) => match serde_json::from_str(line).ok().filter(|start: &Start| start.format != format) {
+                Some(start) => return Err(other_format(number, start.format, format)),
+                None => return Err(format!("line {number}: not a line of a record: {error}")),
+            },
+        }
+    }
+    Ok(lines)
+}
+
+/// That a header has a format that is not read.
+pub(crate) fn other_format(line: usize, found: u32, read: u32) -> String {
+    format!("line {line}: a record of format {found}; this program reads {read}")
+}
+
+/// Why a file without a header is no record.
+pub(crate) const NO_RECORD: &str =
+    "no record: `assay run --adapter COMMAND --record FILE` and `assay kernels --record FILE` write one";
+
 /// Reads the records of a file: one for each header, in their order.
 ///
 /// # Errors
@@ -371,33 +406,23 @@ pub fn write_line(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> 
 /// The line that is not as it should be, and why. A last line that was not written to its end is none.
 pub fn read(text: &str) -> std::result::Result<Vec<Record>, String> {
     let mut records: Vec<Record> = Vec::new();
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let whole = line.ends_with('\n');
-        let wrong = |what: &str| format!("line {}: {what}", number + 1);
-        let line = match serde_json::from_str(line) {
-            Ok(line) => line,
-            Err(_) if !whole => break,
-            Err(error) => return Err(wrong(&format!("not a line of a record: {error}"))),
-        };
+    for (number, line) in lines(text, FORMAT)? {
         match (line, records.last_mut()) {
             (Line::Header(header), _) if header.format != FORMAT => {
-                return Err(wrong(&format!("a record of format {}; this program reads {FORMAT}", header.format)));
+                return Err(other_format(number, header.format, FORMAT));
             }
             (Line::Header(header), _) => {
                 records.push(Record { header: *header, results: Vec::new(), footer: None });
             }
             (Line::Result(result), Some(record)) if record.footer.is_none() => record.results.push(*result),
             (Line::Footer(footer), Some(record)) if record.footer.is_none() => record.footer = Some(*footer),
-            _ => return Err(wrong("a line that belongs to no header")),
+            _ => return Err(format!("line {number}: a line that belongs to no header")),
         }
     }
     for record in &mut records {
         record.results.sort_by(|a, b| a.vector.cmp(&b.vector));
     }
-    if records.is_empty() {
-        return Err("no record: `assay run --adapter COMMAND --record FILE` writes one".to_owned());
-    }
-    Ok(records)
+    if records.is_empty() { Err(NO_RECORD.to_owned()) } else { Ok(records) }
 }
 
 /// What of a run this version never asks.
@@ -476,6 +501,9 @@ mod tests {
         let twice = written(&[header(), footer(), footer()]);
         assert!(read(&twice).is_err_and(|why| why == "line 3: a line that belongs to no header"));
         let newer = written(&[header()]).replace("\"format\":1", "\"format\":2");
-        assert!(read(&newer).is_err_and(|why| why.contains("a record of format 2; this program reads 1")));
+        assert!(read(&newer).is_err_and(|why| why == "line 1: a record of format 2; this program reads 1"));
+        // What is new in it is not looked at.
+        let newer = newer.replace("\"format\":2", "\"format\":2,\"new\":1");
+        assert!(read(&newer).is_err_and(|why| why == "line 1: a record of format 2; this program reads 1"));
     }
 }

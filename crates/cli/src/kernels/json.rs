@@ -1,9 +1,9 @@
 //! What was found, for a script; docs/cli.md describes it.
 
 use assay_harness::kernels::record::{Footer, Header, Result as ResultLine};
+use assay_report::kernels::Cells;
 use serde_json::{Value as Json, json};
 
-use super::show::Cells;
 use crate::exit::Exit;
 
 pub(super) fn summary(header: &Header, results: &[ResultLine], footer: &Footer, exit: Exit) -> Json {

@@ -1,21 +1,23 @@
 //! `assay kernels`: every type, operation and set of kernels on this processor.
 
 mod json;
+mod planted;
 mod record;
 mod sets;
-mod show;
 
 use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
-use assay_harness::kernels::record::{Footer, Header, Result as ResultLine};
+use assay_harness::kernels::record::{Footer, Header, Record, Result as ResultLine};
 use assay_harness::kernels::{Bounds, Filter, Question, ask, questions};
 use assay_oracles::kernels::cases::Tier;
+use assay_report::kernels::{MOST_FAILURES, terminal};
 use gguf_spec::kernel::{OPERATIONS, Operation};
 use gguf_spec::types::TensorType;
 
 use crate::exit::{Exit, Failure};
+use crate::numbers::{most, whole};
 use crate::ui::{Progress, Ui, write_json};
 
 pub use sets::{NAME, serve};
@@ -28,6 +30,7 @@ Examples:
   assay kernels --type Q4_K --operation matmul       one type and one operation
   assay kernels --list --tier exact                  the names of the questions, without asking
   assay kernels --case dot/Q4_K/exact/r1-k256-c1-scales.normal/1     one question again, by its name
+  assay kernels --mutants --markdown page.md         what these questions are worth: faults they have to find
 
 Each set of kernels is judged by the contract that it states: the forms in which it holds weights and
 activations, and what it adds up in. Where inputs are chosen so that nothing can be rounded there is one
@@ -96,17 +99,33 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// Show at most this many failures of each set; 0 for all
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    max_failures: usize,
+    /// Show at most this many failures of each set; 0 for all [default: 5]
+    #[arg(long, value_name = "N", value_parser = whole)]
+    max_failures: Option<u64>,
 
     /// A table of each set, also where there are many
     #[arg(long)]
     full: bool,
 
+    /// Ask our own sets with planted faults, one fault at a time, until a question tells
+    #[arg(long)]
+    #[arg(conflicts_with_all = ["provider", "ggml_dir", "build", "types", "operations", "tiers", "filter", "cases"])]
+    #[arg(conflicts_with_all = ["list", "call_seconds", "record", "max_failures", "full"])]
+    mutants: bool,
+
+    /// Write the planted faults as a page of Markdown here
+    #[arg(long, value_name = "FILE", requires = "mutants")]
+    markdown: Option<PathBuf>,
+
     /// One JSON object
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+impl Args {
+    fn jobs(&self) -> usize {
+        self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get))
+    }
 }
 
 fn tensor_type(name: &str) -> Result<&'static TensorType, String> {
@@ -140,6 +159,9 @@ const MOST_ERRORS: usize = 50;
 /// [`Failure::Usage`] if the questions or the sets make no sense together, [`Failure::Unreadable`] if a library
 /// cannot be used, the record cannot be written, or nothing was compared.
 pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
+    if args.mutants {
+        return planted::run(args, ui);
+    }
     let filter = Filter {
         types: args.types.clone(),
         operations: args.operations.clone(),
@@ -160,10 +182,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
     let bar = Progress::things("kernels", "questions", asked.len(), ui.progress());
     let start = Instant::now();
-    let bounds = Bounds {
-        jobs: args.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get)),
-        errors: MOST_ERRORS,
-    };
+    let bounds = Bounds { jobs: args.jobs(), errors: MOST_ERRORS };
     let makers: Vec<_> = sets.iter().map(|set| set.maker.as_ref()).collect();
     let answered = ask(&makers, &asked, bounds, &|ended, of| bar.reached(ended, of)).map_err(Failure::Unreadable);
     drop(bar);
@@ -177,7 +196,8 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     if args.json {
         write_json(ui.out(), &json::summary(&header, &results, &footer, exit))?;
     } else {
-        show::Page { header: &header, results: &results, footer: &footer, args }.write(ui.out())?;
+        let shown = Record { header, results, footer: Some(footer) };
+        terminal::write(&shown, most(args.max_failures, MOST_FAILURES), args.full, ui.out())?;
     }
     if exit == Exit::Unreadable {
         return Err(Failure::Unreadable("nothing was compared: no set has a kernel for what was asked".to_owned()));

@@ -21,6 +21,7 @@ use serde_json::{Value as Json, json};
 
 use super::Args;
 use crate::exit::{Exit, Failure};
+use crate::numbers::most;
 use crate::text::{count, safe, safe_path};
 use crate::ui::{Progress, Ui, write_json};
 
@@ -28,16 +29,7 @@ use crate::ui::{Progress, Ui, write_json};
 const MOST_JOBS: usize = 8;
 
 /// How many failures of each verdict are shown unless more are asked for.
-const MOST_FAILURES: u64 = 10;
-
-/// How many failures of each verdict are shown if so many are asked for: 0 is for all.
-#[must_use]
-pub fn most_failures(asked: Option<u64>) -> usize {
-    match asked.unwrap_or(MOST_FAILURES) {
-        0 => usize::MAX,
-        most => usize::try_from(most).unwrap_or(usize::MAX),
-    }
-}
+pub const MOST_FAILURES: usize = 10;
 
 /// Asks every adapter about the chosen vectors, and shows what came of it.
 ///
@@ -87,7 +79,7 @@ pub fn run(args: &Args, all: &[Entry], chosen: &[Entry], ui: &mut Ui) -> Result<
             if i > 0 {
                 writeln!(ui.out())?;
             }
-            terminal::write(&ran.record, most_failures(args.max_failures), ui.out())?;
+            terminal::write(&ran.record, most(args.max_failures, MOST_FAILURES), ui.out())?;
             if let Some(path) = &ran.blessed {
                 let unexplained = ran.unexplained;
                 let rest = match unexplained {

@@ -1,6 +1,7 @@
 //! Sets of kernels under the judgements of [`assay_oracles::kernels`]: questions, each put to every set, and the
-//! record of what came of them.
+//! record of what came of them; and what the judgements are worth, on planted faults.
 
+mod planted;
 pub mod record;
 mod run;
 
@@ -13,6 +14,7 @@ use assay_oracles::kernels::list;
 use gguf_spec::kernel::Operation;
 use gguf_spec::types::TensorType;
 
+pub use planted::{Planted, planted};
 pub use run::{Answered, Bounds, Maker, Told, ask};
 
 /// What a set of kernels is asked: a case, or a law applied to one.

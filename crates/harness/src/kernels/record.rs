@@ -8,7 +8,7 @@ use gguf_spec::kernel::contract::{Accumulator, Contract};
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, Question};
-use crate::record::{Machine, NotRun, now, processor_line};
+use crate::record::{self, Machine, NotRun, now, processor_line};
 
 /// The version of the form of a record.
 pub const FORMAT: u32 = 1;
@@ -244,5 +244,126 @@ impl Footer {
         let checked = results.iter().map(|result| result.checked as u64).sum();
         let complete = results.iter().all(|result| result.verdict != "not-run");
         Self { tallies, checked, seconds, complete }
+    }
+}
+
+/// A record as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The header.
+    pub header: Header,
+    /// The answers, in the order of the questions.
+    pub results: Vec<Result>,
+    /// The footer; `None` if the run did not come to its end.
+    pub footer: Option<Footer>,
+}
+
+/// Whether a file is the record of kernels, whatever its format: whether its first line says so.
+#[must_use]
+pub fn is_of_kernels(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct First {
+        line: String,
+    }
+    let first = text.lines().next().and_then(|line| serde_json::from_str::<First>(line).ok());
+    first.is_some_and(|first| first.line == "kernels")
+}
+
+/// Reads the records of a file: one for each header, in their order.
+///
+/// # Errors
+///
+/// The line that is not as it should be, and why: a header of another format, an answer of a set that the header does
+/// not name, a footer that counts other answers than are there. A last line that was not written to its end is none.
+pub fn read(text: &str) -> std::result::Result<Vec<Record>, String> {
+    let mut records: Vec<Record> = Vec::new();
+    for (number, line) in record::lines(text, FORMAT)? {
+        let wrong = |what: &str| Err(format!("line {number}: {what}"));
+        match (line, records.last_mut()) {
+            (Line::Kernels(header), _) if header.format != FORMAT => {
+                return Err(record::other_format(number, header.format, FORMAT));
+            }
+            (Line::Kernels(header), _) => {
+                records.push(Record { header: *header, results: Vec::new(), footer: None });
+            }
+            (Line::KernelResult(result), Some(record)) if record.footer.is_none() => {
+                if !record.header.sets.contains(&result.set) {
+                    return wrong(&format!("an answer of {:?}, a set that the header does not name", result.set));
+                }
+                record.results.push(*result);
+            }
+            (Line::KernelFooter(footer), Some(record)) if record.footer.is_none() => {
+                let counted = Footer::new(&record.results, footer.seconds);
+                if (&counted.tallies, counted.checked) != (&footer.tallies, footer.checked) {
+                    return wrong("the footer counts other answers than the lines above it have: some are missing");
+                }
+                record.footer = Some(*footer);
+            }
+            _ => return wrong("a line that belongs to no header"),
+        }
+    }
+    if records.is_empty() { Err(record::NO_RECORD.to_owned()) } else { Ok(records) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::write_line;
+
+    fn written(lines: &[Line]) -> String {
+        let mut text = Vec::new();
+        for line in lines {
+            write_line(line, &mut text).expect("memory takes it");
+        }
+        String::from_utf8(text).expect("UTF-8")
+    }
+
+    /// An answer of a set to a question that was put to it.
+    fn answer(set: &str) -> Result {
+        let question = "dot/Q4_0/exact/r1-k32-c1-scales.normal/1".parse().expect("a question");
+        Result::new(set, &Answered { set: 0, question, outcome: None })
+    }
+
+    fn lines() -> [Line; 4] {
+        let results = [answer("a"), answer("b")];
+        let footer = Footer::new(&results, 1.5);
+        let header = Header::new(1, 1, vec!["a".to_owned(), "b".to_owned()], Vec::new());
+        let [a, b] = results.map(|result| Line::KernelResult(Box::new(result)));
+        [Line::Kernels(Box::new(header)), a, b, Line::KernelFooter(Box::new(footer))]
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let text = written(&lines());
+        assert!(is_of_kernels(&text) && !is_of_kernels("") && !is_of_kernels("{\"line\":\"header\"}\n"));
+        let [record] = &read(&text).expect("a record")[..] else { panic!("one record") };
+        let [Line::Kernels(header), .., Line::KernelFooter(footer)] = lines() else { panic!("a header, a footer") };
+        assert_eq!(record.results, [answer("a"), answer("b")]);
+        assert_eq!((&record.header, record.footer.as_ref()), (&*header, Some(&*footer)));
+        // Cut inside the footer, and inside an answer, that line is none.
+        let cut = |bytes: usize| read(&text[..text.len() - bytes]).map(|records| records[0].clone());
+        assert_eq!(cut(5).map(|record| (record.results.len(), record.footer)), Ok((2, None)));
+        let answers = written(&lines()[..3]).len();
+        assert_eq!(cut(text.len() - answers + 5).map(|record| record.results.len()), Ok(1));
+    }
+
+    #[test]
+    fn what_is_no_record_is_told() {
+        let [header, a, b, footer] = lines();
+        let says = |lines: &[&Line]| {
+            let lines: Vec<Line> = lines.iter().map(|&line| line.clone()).collect();
+            read(&written(&lines)).expect_err("no record")
+        };
+        assert!(says(&[]).starts_with("no record"));
+        assert_eq!(says(&[&a]), "line 1: a line that belongs to no header");
+        assert_eq!(says(&[&header, &a, &b, &footer, &footer]), "line 5: a line that belongs to no header");
+        assert!(says(&[&header, &b, &footer]).starts_with("line 3: the footer counts other answers"));
+        let stranger = Line::KernelResult(Box::new(answer("c")));
+        assert_eq!(says(&[&header, &stranger]), "line 2: an answer of \"c\", a set that the header does not name");
+        let newer = written(&lines()).replace("\"format\":1", "\"format\":2,\"new\":3");
+        assert_eq!(read(&newer).expect_err("newer"), "line 1: a record of format 2; this program reads 1");
+        assert!(
+            read(&written(&lines()).replace("\"set\":\"a\"", "\"set\":")).is_err_and(|w| w.starts_with("line 2: "))
+        );
     }
 }

@@ -28,6 +28,16 @@ pub enum Family {
 impl Family {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Integer, Self::Single, Self::Half];
+
+    /// The word for it in the table of planted faults.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Single => "single",
+            Self::Half => "half",
+        }
+    }
 }
 
 /// The set.

@@ -1,10 +1,11 @@
 //! Planted faults: what these judgements are worth is what they kill.
 //!
 //! Each is one small thing that a kernel does wrong, for one type, at one place or under one condition. Many
-//! are made after a fault that somebody reported. [`kills`] says whether a case kills one, [`nmse_kills`] whether
-//! the customary test would.
+//! are made after a fault that somebody reported. [`kills`] says whether a case kills one, [`kill`] which is the first
+//! that does, [`nmse_kills`] whether the customary test would.
 
 pub mod fault;
+mod kill;
 mod nmse;
 pub(super) mod steps;
 mod table;
@@ -15,6 +16,7 @@ use gguf_spec::kernel::{KernelSet, Operation};
 use gguf_spec::types::TensorType;
 
 pub use fault::{Fault, Where};
+pub use kill::{Kill, first_of_tier, kill};
 pub use nmse::{NMSE_LIMIT, nmse_kills};
 pub use table::MUTANTS;
 
@@ -137,6 +139,12 @@ impl Mutant {
         one(self.at.rows) || one(self.at.blocks) || one(self.at.columns) || matches!(self.fault, Fault::KeepsRow(_))
     }
 
+    /// Whether it acts on the second of two calls alone.
+    #[must_use]
+    pub fn is_of_second_call(&self) -> bool {
+        matches!(self.at.calls, fault::Pick::At(1..) | fault::Pick::From(1..))
+    }
+
     /// Whether it acts on tails, odd numbers of blocks, or several columns alone.
     #[must_use]
     pub fn is_conditional(&self) -> bool {
@@ -166,10 +174,4 @@ pub fn breaks(mutant: &Mutant, law: Law, case: &Case) -> bool {
 pub fn prepare(family: Family, case: &Case) -> Option<Prepared> {
     let contract = Generic::new(family).contract(case.operation, case.ty, case.inputs()).ok()?;
     Prepared::new(case, &contract).ok()
-}
-
-/// The faults, each with whether the customary test kills it: the table of the report.
-#[must_use]
-pub fn table(seed: u64) -> Vec<(&'static Mutant, bool)> {
-    MUTANTS.iter().map(|mutant| (mutant, nmse_kills(mutant, seed))).collect()
 }

@@ -1,0 +1,110 @@
+//! The record of kernels as Markdown, for a pull request or a page.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use assay_harness::kernels::record::{Record, Result as ResultLine};
+
+use super::{Cells, percent, verdicts, wholes, without_room, wrong};
+use crate::markdown::plain;
+use crate::terminal::cut;
+use crate::text::{count, duration, grouped};
+
+/// Writes a record: what was run and where, a table of the sets, at most `most` failures of each, what was not asked
+/// and not run.
+///
+/// # Errors
+///
+/// If the output does not take it.
+pub fn write(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    let header = &record.header;
+    let wrong = verdicts(record, "fail") + verdicts(record, "error");
+    let verdict = match &record.footer {
+        None => format!("**The run did not come to its end:** {} recorded.", count(record.results.len(), "answer")),
+        Some(footer) if !footer.complete => {
+            format!("**{} wrong, and some sets failed too often to be asked everything.**", grouped(wrong))
+        }
+        Some(_) if wrong > 0 => format!("**{} wrong.**", grouped(wrong)),
+        Some(_) if verdicts(record, "pass") == 0 => "**Nothing was compared.**".to_owned(),
+        Some(_) => "Nothing is wrong.".to_owned(),
+    };
+    writeln!(
+        out,
+        "## Kernels\n\n{verdict} {} to {}, drawn from seed {}; assay {}; {} on {}, {}.\n",
+        count(header.questions, "question"),
+        count(header.sets.len(), "set"),
+        header.seed,
+        plain(&header.assay),
+        plain(&header.machine.system),
+        plain(header.machine.processor.as_deref().unwrap_or(&header.machine.architecture)),
+        count(header.machine.threads, "thread"),
+    )?;
+    table(record, out)?;
+    failures(record, most, out)?;
+    if let Some(footer) = &record.footer {
+        let time = duration(Duration::try_from_secs_f64(footer.seconds).unwrap_or_default());
+        writeln!(out, "\n{} compared, {time}.", count(footer.checked, "element"))?;
+    }
+    for (reason, times) in without_room(record) {
+        writeln!(out, "\nNot asked: {} ({}).", count(times, "question"), plain(reason))?;
+    }
+    for left in &header.not_run {
+        writeln!(out, "\nNot run: {} ({}).", plain(&left.what), plain(&left.why))?;
+    }
+    if !header.features.is_empty() {
+        writeln!(out, "\nFeatures of the processor: {}.", plain(&header.features.join(" ")))?;
+    }
+    Ok(())
+}
+
+fn table(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "| set | types | right | wrong | not supported | lossless | ordinary |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
+    )?;
+    for whole in wholes(record, &Cells::of(&record.results)) {
+        let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{} %", percent(share)));
+        writeln!(
+            out,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            plain(whole.name),
+            whole.types,
+            grouped(whole.all.passed),
+            grouped(whole.all.wrong),
+            grouped(whole.all.not_supported),
+            share(whole.all.lossless),
+            share(whole.all.ordinary),
+        )?;
+    }
+    writeln!(
+        out,
+        "\nThe last two columns have the largest share of a bound that was used, where activations are lossless and on \
+         ordinary data."
+    )
+}
+
+fn failures(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()> {
+    let of = |set: &String| -> Vec<&ResultLine> {
+        record.results.iter().filter(|result| result.set == *set && result.is_wrong()).collect()
+    };
+    let sets: Vec<_> = record.header.sets.iter().map(of).filter(|wrong| !wrong.is_empty()).collect();
+    if sets.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n### Wrong answers\n\n| set | verdict | question | what |\n| --- | --- | --- | --- |")?;
+    for result in sets.iter().flat_map(|wrong| wrong.iter().take(most)) {
+        writeln!(
+            out,
+            "| {} | {} | `{}` | {} |",
+            plain(&result.set),
+            plain(&result.verdict),
+            plain(&result.question),
+            plain(&cut(&wrong(result).unwrap_or_default()))
+        )?;
+    }
+    match sets.iter().map(|wrong| wrong.len().saturating_sub(most)).sum::<usize>() {
+        0 => Ok(()),
+        left => writeln!(out, "\n{} more are in the record.", grouped(left)),
+    }
+}
