@@ -273,8 +273,8 @@ fn vector(definition: &Definition, judgement: &Judgement, evidence: Option<&Evid
     }
 }
 
-/// Writes the corpus below `root` (the root of the repository): `corpus/vectors`, `corpus/index.json`
-/// and `spec/SPEC.md`. Files that no definition makes any more are removed.
+/// Writes the corpus below `root` (the root of the repository): `corpus/vectors`, `corpus/index.json`,
+/// `spec/SPEC.md` and `spec/grids`. Files that no definition makes any more are removed.
 ///
 /// # Errors
 ///
@@ -292,6 +292,9 @@ pub fn write(root: &Path) -> Result<Report, BuildError> {
     }
     report.bytes = files.values().map(|bytes| bytes.len() as u64).sum();
     report.removed = remove_others(&corpus.join("vectors"), &files)?;
+    for (name, points) in pages::grids() {
+        files.insert(root.join("spec").join("grids").join(name), points.into_bytes());
+    }
     // What lists the vectors comes last: an index never names one that is not there.
     let last = [
         (root.join("spec").join("SPEC.md"), pages::specification(&list).into_bytes()),

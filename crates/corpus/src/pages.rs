@@ -11,6 +11,8 @@ use gguf_spec::types::{TENSOR_TYPES, TypeStatus, VALUE_TYPES};
 use crate::define::Definition;
 use crate::vector::Vector;
 
+pub(crate) use blocks::grids;
+
 /// `spec/SPEC.md`.
 #[must_use]
 pub fn specification(list: &[(Definition, Vector)]) -> String {

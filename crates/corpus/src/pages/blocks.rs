@@ -3,7 +3,7 @@
 use std::fmt::{Result, Write as _};
 
 use gguf_spec::quant::formats::{iq4_nl::LEVELS, mxfp4::E2M1};
-use gguf_spec::quant::grids::GRIDS;
+use gguf_spec::quant::grids::{GRIDS, Grid};
 use gguf_spec::quant::{DISPUTES, Format, Part, Place, Role};
 use gguf_spec::types::TensorType;
 
@@ -29,14 +29,19 @@ fn intro(page: &mut String) -> Result {
         "\n## What is in a block\n\n\
          A row of a tensor is a number of whole blocks. The fields of a block follow one another without padding;\n\
          numbers of several bytes are little-endian, and floats are IEEE 754. In the formulas, `q` is the code of the\n\
-         weight, `d`, `m` and `dmin` are the stored floats of those names, `sc` and `m` with a group `[g]` the integers\n\
-         of the group that the weight is in: groups are as large as each other, and in order. A number of which\n\
-         nothing else is said is unsigned. Source: `ggml-common.h` for fields and tables; the functions\n\
+         weight, and `d`, `dmin` and a plain `m` (of Q4_1 and Q5_1) are the stored floats of those names. What has a\n\
+         `[g]` belongs to group g of the weights of a block: `sc[g]` is its sub-scale and `m[g]` its sub-minimum, both\n\
+         integers, and `d[g]` (of NVFP4) its scale, a float. Groups follow one another and are equally long: weight i\n\
+         is in group i / 32 where a sub-scale is for 32 weights. A number of which nothing else is said is unsigned.\n\
+         Everything is counted from 0. Bit 0 of a byte or of a number is the lowest; nibble 0 of a byte is the low one,\n\
+         bits 0-3, nibble 1 the high one; in a field of numbers of two bits, `bits 2 n` are bits 2 n and 2 n + 1.\n\
+         Source: `ggml-common.h` for fields and tables; the functions\n\
          `dequantize_row_*` and `quantize_row_*_ref` of the ggml 0.25.1 library, run, for what becomes of them.\n\n\
          Below the fields of a type, where bytes are counted from the start of a field, a second table tells where\n\
          the numbers lie, counted from the start of the block: `2:0-3` are the lowest four bits of byte 2, and\n\
          `8:0-3 + 0:6-7` is a number whose lowest bits are the first. Listed are the first two and the last one; of\n\
-         integers that belong to groups and are torn apart, all.\n\n\
+         integers that belong to groups and are torn apart, all. `for weights` is how many weights, one after the other,\n\
+         share each number.\n\n\
          What a decoder has to give is the value of the formula, computed exactly and rounded once to f32. Every\n\
          product of a scale, of at most 11 significant bits, and the integers of a formula fits the 24 bits of an f32,\n\
          and nothing but the sum of two is ever rounded: it does not matter whether a program fuses multiplication and\n\
@@ -54,10 +59,10 @@ fn intro(page: &mut String) -> Result {
 }
 
 fn blocks_of(page: &mut String, ty: &TensorType, format: &Format) -> Result {
-    let encoder = if format.has_encoder() { ", and an encoder" } else { "" };
+    let functions = if format.has_encoder() { "`decode` and `encode`" } else { "`decode`" };
     writeln!(
         page,
-        "\n### {}\n\n{} weights in {} bytes: `{}`. There is a decoder{encoder}.\n\n\
+        "\n### {}\n\n{} weights in {} bytes: `{}`. `gguf_spec::quant` has {functions}.\n\n\
          | field | at byte | bytes | unit, in bits | what it says |\n| --- | --- | --- | --- | --- |",
         ty.name, ty.block, ty.bytes, format.formula
     )?;
@@ -68,9 +73,10 @@ fn blocks_of(page: &mut String, ty: &TensorType, format: &Format) -> Result {
             field.name, field.offset, field.bytes, field.bits, field.meaning
         )?;
     }
-    writeln!(page, "\n| numbers | how many | bits | where |\n| --- | --- | --- | --- |")?;
+    writeln!(page, "\n| numbers | how many | for weights | bits | where |\n| --- | --- | --- | --- | --- |")?;
     for part in format.parts {
-        writeln!(page, "| {} | {} | {} | {} |", name(part.role), part.count, part.place(0).bits(), places(part))?;
+        let (count, bits, shared) = (part.count, part.place(0).bits(), shared(ty, part));
+        writeln!(page, "| {} | {count} | {shared} | {bits} | {} |", name(part.role), places(part))?;
     }
     Ok(())
 }
@@ -86,6 +92,15 @@ fn name(role: Role) -> &'static str {
         Role::Signs => "signs",
         Role::Shift => "shift",
         Role::FloatSum(_) | Role::IntSum => "sum",
+    }
+}
+
+/// How many weights share a number. Bytes of ternary digits hold several codes, which their field takes apart.
+fn shared(ty: &TensorType, part: &Part) -> String {
+    let count = part.count as u64;
+    match part.role {
+        Role::Code if count != ty.block => "-".to_owned(),
+        _ => (ty.block / count).to_string(),
     }
 }
 
@@ -126,19 +141,41 @@ fn levels(page: &mut String) -> Result {
         "\n### Levels and grids\n\n\
          - `E2M1`, by code: {}.\n\
          - `LEVEL`, by code: {}.\n\
-         - `GRID` is one coordinate of a point: a grid index names a point, whose coordinates are as many weights. The\n  \
-           points of all grids are in [spec/src/quant/grids](src/quant/grids), as digits that count the levels.\n\
-         - Signs are one bit a weight, set for minus. Where seven bits tell the signs of eight weights, the eighth is set\n  \
-           so that the number of minus signs is even.\n\n\
-         | grid of | points | coordinates | levels |\n| --- | --- | --- | --- |",
+         - `GRID` is one coordinate of a point of the grid of the type. A grid index names a point; the coordinates of\n  \
+           the point are for as many weights, the first for the first. The table has a file for each grid: line n of it,\n  \
+           counted from 0, is point n, and has its coordinates in order, as the numbers that go into the formula. The\n  \
+           same grids are [in Rust](src/quant/grids) as one number a point: a digit for each coordinate, as wide as the\n  \
+           table says, the first coordinate in the lowest bits; digit 0 is the first level.\n\
+         - `with signs`: a bit a weight, set for minus. Bit 0 is that of the first of the eight weights, bit 7 that of the\n  \
+           last. Where seven bits tell the signs of eight weights, they are bits 0 to 6, and bit 7 is set so that the\n  \
+           number of minus signs is even.\n\n\
+         | grid of | points | coordinates | levels | bits of a digit in Rust | file |\n\
+         | --- | --- | --- | --- | --- | --- |",
         list(&e2m1),
         list(&LEVELS.map(f32::from))
     )?;
     for grid in GRIDS {
         let levels = grid.levels.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        writeln!(page, "| {} | {} | {} | {levels} |", grid.name, grid.points.len(), grid.coordinates)?;
+        let (points, coordinates, bits) = (grid.points.len(), grid.coordinates, grid.digit_bits());
+        let file = grid_file(grid);
+        writeln!(page, "| {} | {points} | {coordinates} | {levels} | {bits} | [{file}](grids/{file}) |", grid.name)?;
     }
     Ok(())
+}
+
+/// The name of the file that has the points of a grid: that of the first type which uses it.
+fn grid_file(grid: &Grid) -> String {
+    format!("{}.csv", grid.name.split(',').next().unwrap_or(grid.name))
+}
+
+/// The points of every grid, for any language, by the name of their file in `spec/grids`: a line for each point, with
+/// its coordinates in order, as comma-separated decimal numbers.
+pub(crate) fn grids() -> impl Iterator<Item = (String, String)> {
+    GRIDS.iter().map(|grid| {
+        let point =
+            |index| (0..grid.coordinates).map(|i| grid.value(index, i).to_string()).collect::<Vec<_>>().join(",");
+        (grid_file(grid), (0..grid.points.len() as u64).map(|index| point(index) + "\n").collect())
+    })
 }
 
 fn disputes(page: &mut String) -> Result {

@@ -11,13 +11,15 @@ const QH: Field = QS.then(
     "qh",
     16,
     4,
-    "a nibble for eight weights: the high three bits of the grid index, and on top the shift: 1 is down",
+    "a nibble for eight weights, the low one first: in its bits 0-2 the high three bits of the grid index, in bit 3 the \
+     shift: where it is 0, 1/8 is added to GRID, where it is 1, taken off",
 );
 const SCALES: Field = QH.then(
     "scales",
     8,
     16,
-    "four times two bytes: four sub-scales of three bits, and on top four bits of the scale d, a binary16, lowest first",
+    "four times two bytes: in bits 0-11 four sub-scales of three bits, in bits 12-15 four bits of the scale d, a binary16, \
+     of which the first two bytes have the lowest",
 );
 
 /// The format.

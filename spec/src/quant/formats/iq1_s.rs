@@ -12,8 +12,8 @@ const QH: Field = QS.then(
     "qh",
     16,
     16,
-    "two bytes a group: the high three bits of its four grid indices, the sub-scale in three bits, and on top the shift: 1 \
-     is down",
+    "two bytes a group: in bits 0-11 the high three bits of its four grid indices, in bits 12-14 the sub-scale, in bit 15 \
+     the shift: where it is 0, 1/8 is added to GRID, where it is 1, taken off",
 );
 
 /// The format.

@@ -6,8 +6,12 @@ use crate::quant::layout::{Field, Format, Part, Place, Role};
 use crate::types::ScaleKind;
 
 const D: Field = Field::first("d", 2, 16, "the scale, a binary16");
-const QS: Field =
-    D.then("qs", 64, 16, "two bytes for eight weights: a grid index of nine bits, and seven that tell the signs");
+const QS: Field = D.then(
+    "qs",
+    64,
+    16,
+    "two bytes for eight weights: a grid index in bits 0-8, and in bits 9-15 seven that tell the signs",
+);
 const SCALES: Field = QS.then("scales", 8, 4, "sub-scales: of group 2 h + n in nibble n of byte h");
 
 /// The format.

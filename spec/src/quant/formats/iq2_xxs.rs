@@ -10,8 +10,9 @@ const QS: Field = D.then(
     "qs",
     64,
     64,
-    "eight bytes a group: four grid indices of eight bits, one for eight weights each; four of seven bits that tell the \
-     signs of the same; the sub-scale in the top four bits",
+    "eight bytes a group: in the first four, four grid indices of eight bits, one for eight weights each; in the others, a \
+     number of 32 bits, four times seven bits from the lowest on, which tell the signs of the same, and the sub-scale in \
+     bits 28-31",
 );
 
 /// The format.

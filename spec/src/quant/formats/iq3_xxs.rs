@@ -10,8 +10,8 @@ const QS: Field = D.then(
     "qs",
     96,
     8,
-    "64 grid indices, one for four weights each; then four bytes a group: four times seven bits that tell the signs of \
-     eight weights, and the sub-scale in the top four bits",
+    "64 grid indices, one for four weights each; then four bytes a group, a number of 32 bits: four times seven \
+     bits from the lowest on, which tell the signs of eight weights each, and the sub-scale in bits 28-31",
 );
 
 /// The format.

@@ -12,7 +12,7 @@ const QS: Field = SCALES.then("qs", 128, 4, "codes: nibble n of byte 32 h + j is
 /// How eight pairs of six bits lie in twelve bytes.
 pub(super) const SCALES_MEANING: &str = "of group g below 4: the sub-scale in the low six bits of byte g, the sub-minimum \
     in those of byte 4 + g; of group 4 + g: the low four bits of the sub-scale in the low nibble of byte 8 + g, of the \
-    sub-minimum in the high one; the high two of the sub-scale on top of byte g, of the sub-minimum on top of byte 4 + g";
+    sub-minimum in the high one; the high two bits of the sub-scale in bits 6-7 of byte g, of the sub-minimum in those of byte 4 + g";
 
 /// The format.
 pub const FORMAT: Format = Format::new(
