@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds docs/write-an-adapter.md to what happens: runs the commands of its console blocks and compares
-their output, and looks for its listings in the programs.
+"""Holds docs/write-an-adapter.md and docs/write-a-provider.md to what happens: runs the commands of their console
+blocks and compares the output, and looks for listings in the programs.
 
     python3 examples/check.py [--write] PATH_OF_ASSAY
 
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DOCUMENT = Path("docs/write-an-adapter.md")
+DOCUMENTS = [Path("docs/write-a-provider.md"), Path("docs/write-an-adapter.md")]
 BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 # What differs from run to run.
 TIMES = re.compile(r"\d+(\.\d+)? (ms|s|seconds?|minutes?)\b")
@@ -35,37 +35,39 @@ def run(command):
     return "".join(line.rstrip() + "\n" for line in ended.stdout.splitlines())
 
 
-def problem(text):
+def problem(document, text):
     global problems
     problems += 1
-    print(f"error: {DOCUMENT}: {text}", file=sys.stderr)
+    print(f"error: {document}: {text}", file=sys.stderr)
 
 
-def checked(match):
+def checked(document, match):
     language, block = match.groups()
     if language == "python":
         if not any(block in program for program in programs):
-            problem(f"no program of examples/ has the listing that starts with: {block.splitlines()[0]}")
+            problem(document, f"no program of examples/ has the listing that starts with: {block.splitlines()[0]}")
         return match[0]
     command, _, shown = block.partition("\n")
     if not command.startswith("$ "):
-        problem(f"a console block without a command: {command}")
+        problem(document, f"a console block without a command: {command}")
         return match[0]
     seen = run(command[2:])
     if TIMES.sub("some time", seen) == TIMES.sub("some time", shown):
         return match[0]
     if not write:
         difference = difflib.unified_diff(shown.splitlines(), seen.splitlines(), "shown", "seen", lineterm="")
-        problem(f"`{command[2:]}` shows something else:\n" + "\n".join(difference))
+        problem(document, f"`{command[2:]}` shows something else:\n" + "\n".join(difference))
     return f"```console\n{command}\n{seen}```"
 
 
-text = DOCUMENT.read_text(encoding="utf-8")
-blocks = len(BLOCK.findall(text))
-if blocks == 0:
-    problem("has no block to check")
-checked_text = BLOCK.sub(checked, text)
-if write:
-    DOCUMENT.write_text(checked_text, encoding="utf-8")
-print(f"{blocks} blocks of {DOCUMENT} checked, {problems} problems")
+for document in DOCUMENTS:
+    text = document.read_text(encoding="utf-8")
+    blocks = len(BLOCK.findall(text))
+    if blocks == 0:
+        problem(document, "has no block to check")
+    checked_text = BLOCK.sub(lambda match: checked(document, match), text)
+    if write:
+        document.write_text(checked_text, encoding="utf-8")
+    print(f"{blocks} blocks of {document} checked")
+print(f"{problems} problems")
 sys.exit(1 if problems else 0)

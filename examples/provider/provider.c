@@ -1,6 +1,6 @@
 /*
  * Kernels behind Assay's C interface: F32, Q4_0 and Q8_0, one weight at a time.
- * docs/write-a-provider.md goes through it.
+ * docs/write-a-provider.md begins with it.
  *
  *   cc -std=c11 -O2 -shared -fPIC -I crates/providers/include -o target/provider.so examples/provider/provider.c
  */

@@ -3,7 +3,7 @@
  *
  * A provider is a shared library that exports the functions below. Assay loads it in a process of its own, asks
  * what it promises (assay_contract), and judges what it computes. The page docs/write-a-provider.md begins with
- * a provider of a hundred lines.
+ * a provider of a hundred lines and goes on to what to promise and how to read a failure.
  *
  * What a provider gets
  *
@@ -54,7 +54,13 @@ extern "C" {
 #define ASSAY_OP_MATMUL_ID 4
 #define ASSAY_OP_GET_ROWS 5
 
-/* Forms in which operands are multiplied. */
+/*
+ * Forms in which operands are multiplied. Rounding is to nearest, and of two that are equally near either is right.
+ * In blocks of Q8_0, Q8_1 and Q8_K the scale is the largest magnitude of the block over 127; of Q8_0 and Q8_1 it may be
+ * kept as a binary32 or rounded to a binary16, and the codes made with the scale before or after that. Activations in
+ * other blocks (one scale for a row or for 128 elements, a zero point) have no form: docs/write-a-provider.md says what
+ * to answer.
+ */
 #define ASSAY_FORM_EXACT 0 /* weights: their exact value; activations: binary32 */
 #define ASSAY_FORM_F16 1   /* rounded to binary16 */
 #define ASSAY_FORM_BF16 2  /* rounded to the upper half of a binary32 */
@@ -62,7 +68,10 @@ extern "C" {
 #define ASSAY_FORM_Q8_1 4  /* blocks of ASSAY_TYPE_Q8_1 */
 #define ASSAY_FORM_Q8_K 5  /* blocks of ASSAY_TYPE_Q8_K */
 
-/* What products are added up in. Integers inside a block are exact and need no word. */
+/*
+ * What products are added up in. Integers inside a block are exact and need no word: sums that saturate, in 16 bits for
+ * instance, are not, and no contract excuses them.
+ */
 #define ASSAY_ACCUMULATE_F32 0
 #define ASSAY_ACCUMULATE_F16 1 /* binary16 over at most `chunk` products, binary32 beyond */
 #define ASSAY_ACCUMULATE_F64 2 /* binary64, rounded to binary32 at the end */
@@ -113,7 +122,9 @@ extern "C" {
 /*
  * What a right kernel of this provider may do, for one operation, one type and a number of columns. 32 bytes.
  * The bounds of the judgement are derived from it; what it does not say, a kernel may not do. All fields are 0
- * when assay_contract is called, which says: exact operands, added up in binary32, nothing else.
+ * when assay_contract is called, which says: exact operands, added up in binary32, nothing else. Decoding
+ * (ASSAY_OP_DEQUANTIZE, ASSAY_OP_GET_ROWS) has one right result, bit for bit, whatever the terms say: only reads_past
+ * means something there; for ASSAY_OP_QUANTIZE_ROW, that and ASSAY_FLUSHES_SUBNORMALS.
  */
 struct assay_terms {
     uint32_t weights;     /* ASSAY_FORM_EXACT, _F16 or _BF16 */

@@ -70,7 +70,8 @@ pub struct Args {
     #[arg(long = "tier", value_name = "TIER", value_parser = tier)]
     tiers: Vec<Tier>,
 
-    /// Only the questions whose name contains this; `/F16/` between slashes is a whole part of a name
+    /// Only the questions whose name contains this; `/F16/` between slashes is a whole part of a name; given more than
+    /// once, those that contain any of them
     #[arg(long, value_name = "TEXT")]
     filter: Vec<String>,
 
