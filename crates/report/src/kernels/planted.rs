@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use assay_harness::kernels::Planted;
 use assay_oracles::kernels::mutants::{Kind, Mutant, NMSE_LIMIT};
 
-use crate::markdown::plain;
+use crate::markdown::{code, plain};
 use crate::style::{DIM, ERROR, GOOD};
 use crate::table::{Align, Table};
 use crate::text::count;
@@ -131,7 +131,7 @@ pub fn write_markdown(all: &[Planted], out: &mut dyn Write) -> io::Result<()> {
     for planted in all {
         let mutant = planted.mutant;
         let (killer, question) = match &planted.killed {
-            Ok(question) => (mutant.killer.to_string(), format!("`{question}`")),
+            Ok(question) => (mutant.killer.to_string(), code(&question.to_string())),
             Err(why) => ("**nothing**".to_owned(), plain(why)),
         };
         writeln!(
