@@ -52,7 +52,7 @@ const CONTRACT: &str = "asked for the contract for matmul, F32, 2 columns: ";
 /// Only Linux enforces the limit on memory.
 pub(crate) const NEEDS_LINUX: &str = "eats_memory";
 
-pub(crate) const CASES: [Case; 29] = [
+pub(crate) const CASES: [Case; 30] = [
     case(
         "wrong_abi",
         NotLoaded(|error| is(|error| matches!(error, LoadError::Abi { found: 2, .. }), error)),
@@ -87,6 +87,11 @@ pub(crate) const CASES: [Case; 29] = [
         "bad_terms_at_columns",
         FailedMatmul,
         &[CONTRACT, "assay_contract: activations: expected one of the ASSAY_FORM_ numbers, got 77"],
+    ),
+    case(
+        "other_terms",
+        FailedMatmul,
+        &[CONTRACT, "assay_contract: expected the same terms whenever it is asked, got", "F32", "then", "F64"],
     ),
     case("crash_at_columns", FailedMatmul, &[CONTRACT, SEGV]),
     case("hangs_at_columns", FailedMatmul, &[CONTRACT, "no answer within 2 s: it was ended"]),
