@@ -132,7 +132,23 @@ pub(super) const FAULTS: &[Mutant] = &[
         Fault::ColumnBefore(32),
         EXACT,
     ),
+    fault(
+        Kind::Columns,
+        "Q6_K",
+        "from the sixty-fifth on, columns are the one before",
+        columns(Pick::From(64)),
+        Fault::ColumnBefore(1),
+        EXACT,
+    ),
     // Rows.
+    fault(
+        Kind::Rows,
+        "Q4_0",
+        "from the 129th on, rows are not written",
+        row(Pick::From(128)),
+        Fault::NotWritten,
+        EXACT,
+    ),
     fault(Kind::Rows, "Q8_0", "the row below, in one of four", row(Pick::At(3)), Fault::NextRow, EXACT)
         .after("LCPP 18783"),
     fault(

@@ -320,6 +320,22 @@ pub(super) const FAULTS: &[Mutant] = &[
         Fault::Lost(16, 32),
         EXACT,
     ),
+    fault(
+        Kind::Tail,
+        "Q8_0",
+        "what is behind 512 weights is left out",
+        block(Pick::From(16)),
+        Fault::Lost(0, 32),
+        EXACT,
+    ),
+    fault(
+        Kind::Tail,
+        "Q4_K",
+        "what is behind 4096 weights is left out",
+        block(Pick::From(16)),
+        Fault::Lost(0, 256),
+        EXACT,
+    ),
     // Extremes.
     fault(Kind::Extreme, "IQ4_NL", "a scale of zero makes NaN", ANY, Fault::NanOnZero, EXACT).after("LCPP pull 20460"),
     fault(
