@@ -109,6 +109,13 @@ pub fn write(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
+/// A name as code, so that it can be copied; as text, if it has characters that names do not have.
+#[must_use]
+pub fn code(name: &str) -> String {
+    let usual = |c: char| c.is_ascii_alphanumeric() || "._:/-".contains(c);
+    if !name.is_empty() && name.chars().all(usual) { format!("`{name}`") } else { plain(name) }
+}
+
 /// Text of unknown origin that is text in Markdown too, and stays in its cell.
 #[must_use]
 pub fn plain(text: &str) -> String {

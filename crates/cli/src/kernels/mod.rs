@@ -7,7 +7,7 @@ mod sets;
 
 use std::path::PathBuf;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assay_harness::kernels::record::{Footer, Header, Record, Result as ResultLine};
 use assay_harness::kernels::{Bounds, Filter, Question, ask, questions};
@@ -150,8 +150,11 @@ fn question(name: &str) -> Result<Question, String> {
     name.parse()
 }
 
-/// After so many crashes and hangs a set is asked no more.
-const MOST_ERRORS: usize = 50;
+/// After so many crashes and hangs in one operation with one type a set is not asked for it any more.
+const MOST_ERRORS: usize = 3;
+
+/// After so much time with crashes and hangs a set is not asked anything any more.
+const MOST_LOST: Duration = Duration::from_secs(60);
 
 /// Runs the command.
 ///
@@ -183,7 +186,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
 
     let bar = Progress::things("kernels", "questions", asked.len(), ui.progress());
     let start = Instant::now();
-    let bounds = Bounds { jobs: args.jobs(), errors: MOST_ERRORS };
+    let bounds = Bounds { jobs: args.jobs(), errors: MOST_ERRORS, lost: MOST_LOST };
     let makers: Vec<_> = sets.iter().map(|set| set.maker.as_ref()).collect();
     let answered = ask(&makers, &asked, bounds, &|ended, of| bar.reached(ended, of)).map_err(Failure::Unreadable);
     drop(bar);

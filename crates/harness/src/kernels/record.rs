@@ -134,6 +134,9 @@ pub struct Footer {
     pub complete: bool,
 }
 
+/// The words of verdicts.
+const VERDICTS: [&str; 6] = ["pass", "fail", "error", "not-supported", "no-room", "not-run"];
+
 /// The word of a verdict.
 #[must_use]
 pub fn verdict_name(outcome: Option<&Outcome>) -> &'static str {
@@ -290,6 +293,9 @@ pub fn read(text: &str) -> std::result::Result<Vec<Record>, String> {
                 if !record.header.sets.contains(&result.set) {
                     return wrong(&format!("an answer of {:?}, a set that the header does not name", result.set));
                 }
+                if !VERDICTS.contains(&result.verdict.as_str()) {
+                    return wrong(&format!("{:?} is no verdict; there are {}", result.verdict, VERDICTS.join(", ")));
+                }
                 record.results.push(*result);
             }
             (Line::KernelFooter(footer), Some(record)) if record.footer.is_none() => {
@@ -360,6 +366,8 @@ mod tests {
         assert!(says(&[&header, &b, &footer]).starts_with("line 3: the footer counts other answers"));
         let stranger = Line::KernelResult(Box::new(answer("c")));
         assert_eq!(says(&[&header, &stranger]), "line 2: an answer of \"c\", a set that the header does not name");
+        let other = written(&lines()).replace("not-run", "perhaps");
+        assert!(read(&other).is_err_and(|why| why.starts_with("line 2: \"perhaps\" is no verdict; there are pass,")));
         let newer = written(&lines()).replace("\"format\":1", "\"format\":2,\"new\":3");
         assert_eq!(read(&newer).expect_err("newer"), "line 1: a record of format 2; this program reads 1");
         assert!(

@@ -1,13 +1,16 @@
 //! Questions put to sets of kernels, a few at a time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use assay_oracles::kernels::expect::Prepared;
 use assay_oracles::kernels::inputs::NoRoom;
 use assay_oracles::kernels::judge::{Outcome, Verdict, settled};
 use assay_oracles::kernels::laws;
-use gguf_spec::kernel::KernelSet;
 use gguf_spec::kernel::contract::Contract;
+use gguf_spec::kernel::{KernelSet, Operation};
 
 use super::Question;
 use crate::parallel::with_tools;
@@ -20,8 +23,11 @@ pub type Maker<'a> = dyn Fn() -> Result<Box<dyn KernelSet>, String> + Sync + 'a;
 pub struct Bounds {
     /// How many threads ask.
     pub jobs: usize,
-    /// After so many answers of a set that are none, because it crashed or hung, it is asked no more.
+    /// After so many answers to one operation with one type that are none, because the set crashed or hung, it is not
+    /// asked for that operation with that type any more.
     pub errors: usize,
+    /// When so much time has been spent on answers that are none, a set is not asked any more.
+    pub lost: Duration,
 }
 
 /// Told how many questions have been put, of how many.
@@ -50,38 +56,102 @@ pub fn ask(
     told: &Told<'_>,
 ) -> Result<Vec<Answered>, String> {
     let ended = AtomicUsize::new(0);
-    let errors: Vec<AtomicUsize> = makers.iter().map(|_| AtomicUsize::new(0)).collect();
+    let failures: Vec<Failures> = makers.iter().map(|_| Failures::default()).collect();
     let sets = || makers.iter().map(|maker| maker()).collect::<Result<Vec<_>, _>>();
     let answered = with_tools(bounds.jobs, questions, sets, |sets, question| {
-        let answers = put(question, sets, &errors, bounds.errors);
+        let mut known = Vec::new();
+        let put = |(at, set): (usize, &mut Box<dyn KernelSet>)| {
+            let outcome = failures[at].leave(question, bounds).then(|| {
+                let start = Instant::now();
+                let mut outcome = put(question, set.as_mut(), &mut known);
+                if failures[at].add(question, &outcome, start.elapsed()) {
+                    alone(question, makers[at], &mut outcome);
+                }
+                outcome
+            });
+            Answered { set: at, question: *question, outcome }
+        };
+        let answers: Vec<_> = sets.iter_mut().enumerate().map(put).collect();
         told(ended.fetch_add(1, Ordering::Relaxed) + 1, questions.len());
         answers
     })?;
     Ok(answered.into_iter().flatten().collect())
 }
 
-/// Puts one question to all sets. What is right is computed once for each contract, and most sets have the same.
-fn put(question: &Question, sets: &mut [Box<dyn KernelSet>], errors: &[AtomicUsize], most: usize) -> Vec<Answered> {
-    let mut known: Vec<(Contract, Result<Prepared, NoRoom>)> = Vec::new();
-    let mut answers = Vec::with_capacity(sets.len());
-    for (at, set) in sets.iter_mut().enumerate() {
-        let outcome = (errors[at].load(Ordering::Relaxed) < most).then(|| match question.law {
-            Some(law) => laws::check(set.as_mut(), law, &question.case),
-            None => case(question, set.as_mut(), &mut known),
-        });
-        if matches!(&outcome, Some(outcome) if matches!(outcome.verdict, Verdict::Error(_))) {
-            errors[at].fetch_add(1, Ordering::Relaxed);
-        }
-        answers.push(Answered { set: at, question: *question, outcome });
-    }
-    answers
+/// What went wrong with a set.
+#[derive(Default)]
+struct Failures {
+    /// By operation and type.
+    counts: Mutex<HashMap<(Operation, u32), Count>>,
+    /// The time that was spent on answers that are none, in milliseconds.
+    lost: AtomicU64,
 }
 
-fn case(
-    question: &Question,
-    set: &mut dyn KernelSet,
-    known: &mut Vec<(Contract, Result<Prepared, NoRoom>)>,
-) -> Outcome {
+#[derive(Clone, Copy, Default)]
+struct Count {
+    /// Answers that are none.
+    errors: usize,
+    /// Wrong answers.
+    wrong: usize,
+}
+
+/// So many wrong answers to one operation with one type are asked for again, each of a new set.
+const AGAIN: usize = 3;
+
+impl Failures {
+    /// Whether a question may still be put.
+    fn leave(&self, question: &Question, bounds: Bounds) -> bool {
+        self.count(question, |count| count.errors < bounds.errors)
+            && u128::from(self.lost.load(Ordering::Relaxed)) < bounds.lost.as_millis()
+    }
+
+    /// Takes an answer into account. Whether it is one of the first wrong ones.
+    fn add(&self, question: &Question, outcome: &Outcome, took: Duration) -> bool {
+        match outcome.verdict {
+            Verdict::Error(_) => {
+                self.lost.fetch_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+                self.count(question, |count| count.errors += 1);
+                false
+            }
+            Verdict::Fail => self.count(question, |count| {
+                count.wrong += 1;
+                count.wrong <= AGAIN
+            }),
+            Verdict::Pass | Verdict::NotSupported | Verdict::NoRoom(_) => false,
+        }
+    }
+
+    fn count<T>(&self, question: &Question, with: impl FnOnce(&mut Count) -> T) -> T {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        with(counts.entry((question.case.operation, question.case.ty.id)).or_default())
+    }
+}
+
+/// Asks for a wrong answer again, of a new set: one that was wrong because of the questions before is right then, and
+/// whoever asks the question by its name finds nothing.
+fn alone(question: &Question, maker: &Maker<'_>, outcome: &mut Outcome) {
+    let Ok(mut set) = maker() else { return };
+    if put(question, set.as_mut(), &mut Vec::new()).verdict == Verdict::Pass {
+        let why = "asked alone, in a new process, it is right: something is left of the questions before";
+        outcome.reason = Some(match outcome.reason.take() {
+            Some(reason) => format!("{reason}; {why}"),
+            None => why.to_owned(),
+        });
+    }
+}
+
+/// What is known of a question: what is right is computed once for each contract, and most sets have the same.
+type Known = Vec<(Contract, Result<Prepared, NoRoom>)>;
+
+/// Puts a question to a set.
+fn put(question: &Question, set: &mut dyn KernelSet, known: &mut Known) -> Outcome {
+    match question.law {
+        Some(law) => laws::check(set, law, &question.case),
+        None => case(question, set, known),
+    }
+}
+
+fn case(question: &Question, set: &mut dyn KernelSet, known: &mut Known) -> Outcome {
     let case = &question.case;
     let contract = match set.contract(case.operation, case.ty, case.inputs()) {
         Ok(contract) => contract,

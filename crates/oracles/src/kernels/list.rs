@@ -52,12 +52,17 @@ fn lengths(ty: &TensorType) -> [usize; 3] {
     }
 }
 
+/// A row as models have them, and a block more.
+fn long(ty: &TensorType) -> usize {
+    4096 + block(ty)
+}
+
 fn decoding(ty: &'static TensorType, seed: u64) -> Vec<Case> {
     let new = |operation| Case::new(operation, ty, Tier::Bits, seed);
     let dequantize = new(Operation::Dequantize);
     let get_rows = new(Operation::GetRows);
     let [one, odd, tail] = lengths(ty);
-    let mut cases: Vec<Case> = [one, odd, tail, 3 * tail].map(|k| Case { k, ..dequantize }).to_vec();
+    let mut cases: Vec<Case> = [one, odd, tail, 3 * tail, long(ty)].map(|k| Case { k, ..dequantize }).to_vec();
     for scales in [ScaleClass::Zero, ScaleClass::Smallest, ScaleClass::Subnormal, ScaleClass::Largest, ScaleClass::Any]
     {
         cases.push(Case { k: 4 * tail, scales, ..dequantize });
@@ -88,7 +93,7 @@ fn quantizing(ty: &'static TensorType, seed: u64) -> Vec<Case> {
     let mut cases = Vec::new();
     for tier in [Tier::Exact, Tier::Ordinary] {
         let case = Case { columns: 4, ..Case::new(Operation::QuantizeRow, ty, tier, seed) };
-        cases.extend([one, odd, tail].map(|k| Case { k, ..case }));
+        cases.extend([one, odd, tail, long(ty)].map(|k| Case { k, ..case }));
         cases.push(Case { k: odd, again: true, ..case });
     }
     for activations in [ActivationClass::Large, ActivationClass::Huge, ActivationClass::Tiny, ActivationClass::Zero] {
@@ -142,14 +147,20 @@ fn products(ty: &'static TensorType, tier: Tier, seed: u64) -> Vec<Case> {
             cases.push(Case { columns: 33, k: one, activations, ..matmul });
         }
     }
-    cases.extend([one, odd, tail].map(|k| Case { k, ..dot }));
+    cases.extend([one, odd, tail, long(ty)].map(|k| Case { k, ..dot }));
     cases.push(Case { k: odd, again: true, ..dot });
+    // Longer, and more, than what is taken at once.
+    cases.push(Case { rows: 3, k: long(ty), columns: 1, ..matmul });
+    cases.push(Case { rows: 5, k: long(ty), columns: 9, ..matmul });
+    cases.push(Case { rows: 131, k: one, columns: 1, ..matmul });
+    cases.push(Case { rows: 131, k: one, columns: 67, ..matmul });
     cases.extend([
         Case { columns: 1, ..experts },
         Case { columns: 2, row_padding: 1, column_padding: 2, ..experts },
         Case { columns: 7, used: 1, k: tail, ..experts },
         Case { columns: 8, paired: true, ..experts },
         Case { columns: 35, experts: 3, k: one, ..experts },
+        Case { rows: 5, columns: 2, k: long(ty), ..experts },
         Case { columns: 3, again: true, ..experts },
     ]);
     cases

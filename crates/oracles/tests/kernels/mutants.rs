@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use assay_oracles::kernels::cases::Tier;
-use assay_oracles::kernels::mutants::{Kind, MUTANTS, Mutant, first_of_tier, kill, nmse_kills};
+use assay_oracles::kernels::laws::Law;
+use assay_oracles::kernels::mutants::{Killer, Kind, MUTANTS, Mutant, first_of_tier, kill, nmse_kills};
 use gguf_spec::types::TensorType;
 
 #[test]
@@ -71,6 +72,16 @@ const ALONE: &[(&str, Kind, &str, Option<Tier>)] = &[
     // A promise that is broken inside the bounds: no tier sees it, only the law does.
     ("Q4_0", Kind::Promise, "another order of addition for several columns", None),
 ];
+
+/// What the table names has to kill, not something else.
+#[test]
+fn what_is_not_killed_is_told() {
+    let all = MUTANTS.iter().find(|mutant| mutant.name == "the last place is off by one");
+    let mutant = Mutant { killer: Killer::Tier(Tier::Ordinary), ..*all.expect("the fault") };
+    assert_eq!(kill(&mutant, 1), Err("it survives".to_owned()));
+    let mutant = Mutant { killer: Killer::Law(Law::Repeat), ..mutant };
+    assert_eq!(kill(&mutant, 1), Err("it survives".to_owned()));
+}
 
 /// The customary test lets many of them live.
 #[test]

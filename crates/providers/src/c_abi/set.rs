@@ -83,6 +83,15 @@ impl Provider {
         if !exported || !ty.has_layout() {
             return Ok(None);
         }
+        let first = self.asked(operation, ty, columns)?;
+        match self.asked(operation, ty, columns)? {
+            again if again == first => Ok(first),
+            again => Err(format!("expected the same terms whenever it is asked, got {first:?}, then {again:?}")),
+        }
+    }
+
+    /// What it says this time.
+    fn asked(&self, operation: Operation, ty: &TensorType, columns: usize) -> Result<Option<Contract>, String> {
         match self.library.contract(operation.id(), ty.id, columns as u64) {
             (0, terms) => contract(&terms).map(Some),
             (UNSUPPORTED, _) => Ok(None),

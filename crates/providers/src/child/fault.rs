@@ -1,12 +1,15 @@
 //! Where a kernel was that read or wrote what it should not: said in the moment the system ends the process.
 //!
 //! The operands of the call are written down before it. A handler of SIGSEGV and SIGBUS finds the operand next to
-//! the address, writes a line to standard error, and lets the signal end the process.
+//! the address, writes a line to standard error, and lets the signal end the process. A library that has nearly all
+//! of the memory that it may have is told so too: a null pointer is what it gets when it asks for more.
 #![allow(unsafe_code)]
 
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+
+use super::streams::MEMORY;
 
 /// What a call touches, for the handler.
 pub(super) const NAMES: [&str; 4] = ["weights", "activations", "ids", "result"];
@@ -44,24 +47,28 @@ pub(super) fn watch() {
     }
 }
 
-/// Runs in the middle of anything: takes no lock, no memory, and calls `write` alone. It returns to the instruction
-/// that failed, which fails again, now without a handler (SA_RESETHAND).
+/// Runs in the middle of anything: takes no lock, no memory, and calls `open`, `read`, `close`, `sysconf` and `write`
+/// alone. It returns to the instruction that failed, which fails again, now without a handler (SA_RESETHAND).
 extern "C" fn handle(_signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the system gives a valid pointer; of both signals the address is a field.
     let address = unsafe { (*info).si_addr() }.addr();
-    let mut line = Line { bytes: [0; 128], len: 0 };
+    let mut line = Line::EMPTY;
     tell(address, &mut line);
+    tell_memory(memory_in_use(), &mut line);
+    line.push("\n");
     // SAFETY: the pointer is to as many bytes. If nobody reads them, that is no fault.
     unsafe { libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.len) };
 }
 
 /// A line without memory of the heap; what does not fit is cut.
 struct Line {
-    bytes: [u8; 128],
+    bytes: [u8; 192],
     len: usize,
 }
 
 impl Line {
+    const EMPTY: Self = Self { bytes: [0; 192], len: 0 };
+
     fn push(&mut self, text: &str) {
         for &byte in text.as_bytes() {
             if let Some(place) = self.bytes.get_mut(self.len) {
@@ -91,7 +98,7 @@ fn tell(address: usize, line: &mut Line) {
         }
     }
     let Some((_, start, end, name)) = nearest else {
-        line.push("touched an address far from every operand\n");
+        line.push("touched an address far from every operand");
         return;
     };
     line.push("touched ");
@@ -106,7 +113,36 @@ fn tell(address: usize, line: &mut Line) {
         line.push(" bytes into the ");
     }
     line.push(name);
-    line.push(if (start..end).contains(&address) { ", which may only be read\n" } else { "\n" });
+    if (start..end).contains(&address) {
+        line.push(", which may only be read");
+    }
+}
+
+/// Tells of the memory in use, if that is nearly all that there may be.
+fn tell_memory(bytes: u64, line: &mut Line) {
+    if bytes > MEMORY / 8 * 7 {
+        let mib = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
+        line.push(", with ");
+        line.number(mib(bytes));
+        line.push(" MiB of memory in use, of at most ");
+        line.number(mib(MEMORY));
+        line.push(" MiB");
+    }
+}
+
+/// Bytes of memory that this process may write, as Linux tells them; 0 elsewhere.
+fn memory_in_use() -> u64 {
+    let mut text = [0; 128];
+    // SAFETY: the path ends with a zero, and `text` is as long as is said; all four may be called in a handler.
+    let (read, page) = unsafe {
+        let file = libc::open(c"/proc/self/statm".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+        let read = libc::read(file, text.as_mut_ptr().cast(), text.len());
+        libc::close(file);
+        (read, libc::sysconf(libc::_SC_PAGESIZE))
+    };
+    let text = &text[..usize::try_from(read).unwrap_or(0)];
+    let pages = text.split(|byte| *byte == b' ').nth(5).and_then(|field| str::from_utf8(field).ok()?.parse().ok());
+    pages.unwrap_or(0_u64).saturating_mul(u64::try_from(page).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -114,9 +150,22 @@ mod tests {
     use super::*;
 
     fn told(address: usize) -> String {
-        let mut line = Line { bytes: [0; 128], len: 0 };
+        let mut line = Line::EMPTY;
         tell(address, &mut line);
         String::from_utf8(line.bytes[..line.len].to_vec()).unwrap()
+    }
+
+    #[test]
+    fn memory_is_told_of_where_it_is_nearly_all() {
+        let told = |bytes| {
+            let mut line = Line::EMPTY;
+            tell_memory(bytes, &mut line);
+            String::from_utf8(line.bytes[..line.len].to_vec()).unwrap()
+        };
+        assert_eq!(told(6 << 30), "");
+        assert_eq!(told(8191 << 20), ", with 8191 MiB of memory in use, of at most 8192 MiB");
+        let used = memory_in_use();
+        assert!(!cfg!(target_os = "linux") || (used > 1 << 16 && used < 1 << 40), "{used} bytes");
     }
 
     #[test]
@@ -124,12 +173,12 @@ mod tests {
         let bytes = [0; 1200];
         note(1, &bytes[..]);
         let start = bytes.as_ptr().addr();
-        assert_eq!(told(start + 1200), "touched 0 bytes past the end of the activations\n");
-        assert_eq!(told(start + 1217), "touched 17 bytes past the end of the activations\n");
-        assert_eq!(told(start - 4), "touched 4 bytes before the start of the activations\n");
-        assert_eq!(told(start + 1000), "touched 1000 bytes into the activations, which may only be read\n");
-        assert_eq!(told(0), "touched an address far from every operand\n");
+        assert_eq!(told(start + 1200), "touched 0 bytes past the end of the activations");
+        assert_eq!(told(start + 1217), "touched 17 bytes past the end of the activations");
+        assert_eq!(told(start - 4), "touched 4 bytes before the start of the activations");
+        assert_eq!(told(start + 1000), "touched 1000 bytes into the activations, which may only be read");
+        assert_eq!(told(0), "touched an address far from every operand");
         forget();
-        assert_eq!(told(start), "touched an address far from every operand\n");
+        assert_eq!(told(start), "touched an address far from every operand");
     }
 }

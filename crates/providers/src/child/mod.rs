@@ -3,7 +3,7 @@
 //! The process is this program again, started with a word that makes it call [`serve`]. The two talk in frames
 //! through its standard input and output, which the child moves out of reach before it loads the library. In the
 //! child every operand lies in memory that ends, to the byte, where memory may not be read, and may only be read;
-//! a result lies between patterns that must not change.
+//! a result lies between patterns that must not change. Memory, growth of files and core dumps are limited.
 //!
 //! [`RemoteKernels`] is the other end, a [`KernelSet`](gguf_spec::kernel::KernelSet) like any other. When the child
 //! ends or does not answer, the call fails with the reason, and the next one starts a new child.

@@ -77,7 +77,7 @@ fn exit(result: io::Result<()>) -> ExitCode {
 fn with_streams(work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     use super::{fault, streams};
 
-    streams::no_core();
+    streams::limit()?;
     let (mut input, mut output) = streams::take()?;
     fault::watch();
     work(&mut input, &mut output)

@@ -26,11 +26,38 @@ fn replace(by: RawFd, which: RawFd) -> io::Result<()> {
     if unsafe { libc::dup2(by, which) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// A crash leaves no core: it is expected, and told by its signal.
-pub(super) fn no_core() {
-    let limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to a value that lives during the call. If it fails, a core is left.
-    unsafe { libc::setrlimit(libc::RLIMIT_CORE, &raw const limit) };
+/// Bytes of memory that a library may write. It is not the address space that is limited: drivers of GPUs reserve
+/// far more of it than they use. Enforced on Linux.
+pub(super) const MEMORY: libc::rlim_t = 8 << 30;
+
+/// Bytes to which a file may grow. Some threading libraries keep a small one in `/dev/shm`.
+const FILE: libc::rlim_t = 64 << 20;
+
+/// Sets the limits of this process. A crash leaves no core: it is expected, and told by its signal. Memory and
+/// growth of files beyond the limits are refused to the library.
+///
+/// # Errors
+///
+/// If the system does not take a limit.
+pub(super) fn limit() -> io::Result<()> {
+    for (resource, most) in [(libc::RLIMIT_CORE, 0), (libc::RLIMIT_DATA, MEMORY), (libc::RLIMIT_FSIZE, FILE)] {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: the pointer is to a value that lives during the call.
+        if unsafe { libc::getrlimit(resource, &raw mut limit) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // A limit can be lowered, not raised.
+        let most = most.min(limit.rlim_max);
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: the pointer is to a value that lives during the call.
+        if unsafe { libc::setrlimit(resource, &raw const limit) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+    }
+    // Writing beyond is an error that the library gets, and no signal.
+    // SAFETY: no handler of ours is installed.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    Ok(())
 }
 
 /// Ends this process after some time, until the next call: for a parent that is gone when the library hangs.

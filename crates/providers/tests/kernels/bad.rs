@@ -49,7 +49,10 @@ const SEGV: &str = "the process ended by signal 11 (segmentation fault): ";
 
 const CONTRACT: &str = "asked for the contract for matmul, F32, 2 columns: ";
 
-pub(crate) const CASES: [Case; 27] = [
+/// Only Linux enforces the limit on memory.
+pub(crate) const NEEDS_LINUX: &str = "eats_memory";
+
+pub(crate) const CASES: [Case; 30] = [
     case(
         "wrong_abi",
         NotLoaded(|error| is(|error| matches!(error, LoadError::Abi { found: 2, .. }), error)),
@@ -85,10 +88,21 @@ pub(crate) const CASES: [Case; 27] = [
         FailedMatmul,
         &[CONTRACT, "assay_contract: activations: expected one of the ASSAY_FORM_ numbers, got 77"],
     ),
+    case(
+        "other_terms",
+        FailedMatmul,
+        &[CONTRACT, "assay_contract: expected the same terms whenever it is asked, got", "F32", "then", "F64"],
+    ),
     case("crash_at_columns", FailedMatmul, &[CONTRACT, SEGV]),
     case("hangs_at_columns", FailedMatmul, &[CONTRACT, "no answer within 2 s: it was ended"]),
     case("crash", FailedMatmul, &[SEGV, "touched an address far from every operand"]),
     case("aborts", FailedMatmul, &["signal 6 (abort): assertion failed: k % 5 == 0"]),
+    case(
+        NEEDS_LINUX,
+        FailedMatmul,
+        &[SEGV, "touched an address far from every operand, with ", " MiB of memory in use, of at most 8192 MiB"],
+    ),
+    case("fills_the_disk", Right, &[]),
     case("exits", FailedMatmul, &["the process ended by exit code 0"]),
     case("fails", FailedMatmul, &["the provider returned 7"]),
     case("hangs", FailedMatmul, &["no answer within 2 s: it was ended"]),

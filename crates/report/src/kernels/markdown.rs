@@ -6,7 +6,7 @@ use std::time::Duration;
 use assay_harness::kernels::record::{Record, Result as ResultLine};
 
 use super::{Cells, percent, verdicts, wholes, without_room, wrong};
-use crate::markdown::plain;
+use crate::markdown::{code, plain};
 use crate::terminal::cut;
 use crate::text::{count, duration, grouped};
 
@@ -96,10 +96,10 @@ fn failures(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()>
     for result in sets.iter().flat_map(|wrong| wrong.iter().take(most)) {
         writeln!(
             out,
-            "| {} | {} | `{}` | {} |",
+            "| {} | {} | {} | {} |",
             plain(&result.set),
             plain(&result.verdict),
-            plain(&result.question),
+            code(&result.question),
             plain(&cut(&wrong(result).unwrap_or_default()))
         )?;
     }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use assay_harness::kernels::Planted;
 use assay_oracles::kernels::mutants::{Kind, Mutant, NMSE_LIMIT};
 
-use crate::markdown::plain;
+use crate::markdown::{code, plain};
 use crate::style::{DIM, ERROR, GOOD};
 use crate::table::{Align, Table};
 use crate::text::count;
@@ -131,7 +131,7 @@ pub fn write_markdown(all: &[Planted], out: &mut dyn Write) -> io::Result<()> {
     for planted in all {
         let mutant = planted.mutant;
         let (killer, question) = match &planted.killed {
-            Ok(question) => (mutant.killer.to_string(), format!("`{question}`")),
+            Ok(question) => (mutant.killer.to_string(), code(&question.to_string())),
             Err(why) => ("**nothing**".to_owned(), plain(why)),
         };
         writeln!(
@@ -183,4 +183,29 @@ fn totals(totals: &Totals<'_>, out: &mut dyn Write) -> io::Result<()> {
         totals.asked - totals.nmse,
         all - totals.asked,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use assay_oracles::kernels::mutants::MUTANTS;
+
+    #[test]
+    fn what_lives_is_told() {
+        let question = || "dot/Q4_0/exact/r1-k32-c1-scales.normal/1".parse();
+        let all = [
+            Planted { mutant: &MUTANTS[0], killed: question(), nmse: Some(false) },
+            Planted { mutant: &MUTANTS[1], killed: Err("it survives".to_owned()), nmse: None },
+        ];
+        let written = |write: fn(&[Planted], &mut dyn Write) -> io::Result<()>| {
+            let mut text = Vec::new();
+            write(&all, &mut text).expect("memory takes it");
+            String::from_utf8(text).expect("UTF-8")
+        };
+        let text = written(write_text);
+        assert!(text.contains("by exact: it survives\n") && text.contains("1 killed"), "{text}");
+        let page = written(write_markdown);
+        assert!(page.contains("**1 of 2 were killed**") && page.contains("| **nothing** | it survives |"), "{page}");
+        assert!(page.contains("| exact | `dot/Q4_0/exact/r1-k32-c1-scales.normal/1` |"), "{page}");
+    }
 }

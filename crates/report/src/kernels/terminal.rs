@@ -121,13 +121,13 @@ fn last(record: &Record, out: &mut dyn Write) -> io::Result<()> {
     let colour = if wrong > 0 { ERROR } else { GOOD };
     writeln!(
         out,
-        "{} to {}: {GOOD}{} right{GOOD:#}, {colour}{} wrong{colour:#}, {} not supported; {} elements compared in {:.1} s{}",
+        "{} to {}: {GOOD}{} right{GOOD:#}, {colour}{} wrong{colour:#}, {} not supported; {} compared in {:.1} s{}",
         count(record.header.questions, "question"),
         count(record.header.sets.len(), "set"),
         grouped(verdicts(record, "pass")),
         grouped(wrong),
         grouped(verdicts(record, "not-supported")),
-        grouped(footer.checked),
+        count(footer.checked, "element"),
         footer.seconds,
         if footer.complete { "" } else { "; some sets failed too often to be asked everything" }
     )
