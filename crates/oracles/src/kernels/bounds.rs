@@ -176,6 +176,10 @@ pub fn gamma(n: usize, unit: f64) -> f64 {
 
 /// What rounding sums of `k` products, of magnitudes that add up to `terms`, can come to.
 fn rounding(contract: &Contract, k: usize, terms: f64, expected: f64) -> f64 {
+    // Nothing is lost of nothing, even where nothing else can be said.
+    if terms == 0.0 {
+        return 0.0;
+    }
     let n = roundings(k, contract.activations);
     let single = gamma(n, Accumulator::F32.unit());
     match contract.accumulator {
@@ -251,6 +255,24 @@ mod tests {
                     ..wider
                 };
                 assert!(limit.worst >= limits(&narrower, &x).worst, "{wider:?}");
+            }
+        }
+    }
+
+    /// No bound is a NaN: nothing, under a contract that says nothing of long sums.
+    #[test]
+    fn nothing_is_nothing_under_every_contract() {
+        let contract = Contract { accumulator: Accumulator::F16 { chunk: u32::MAX }, ..Contract::F32 };
+        for x in [0.0, 1.0] {
+            for parts in [
+                Component { product: 0.0, offset: 0.0, implied: 0.0 },
+                Component { product: 1.0, offset: 0.0, implied: 0.0 },
+            ] {
+                let row = Row::new(&vec![parts; 4096], &vec![false; 4096], &contract);
+                let limit = row.limit(&Held::new(&vec![x; 4096], Form::Exact, false), &contract);
+                let nothing = parts.product * f64::from(x) == 0.0;
+                assert_eq!(limit.worst.is_finite(), nothing, "{limit:?}");
+                assert!(!limit.worst.is_nan() && !limit.fixed.is_nan() && !limit.likely().is_nan(), "{limit:?}");
             }
         }
     }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use gguf_spec::kernel::Operation;
+use gguf_spec::kernel::contract::FORMS;
 use gguf_spec::types::TensorType;
 
 /// How sharply a result can be judged, because of what the inputs are.
@@ -39,6 +40,8 @@ pub enum ScaleClass {
     Largest,
     /// Large in one block and small in the next.
     Mixed,
+    /// Of middling size, under codes that are all at one end of their range, row by row.
+    Ends,
     /// Any bits, so also infinite and NaN.
     Any,
     /// Every edge of the type in turn.
@@ -61,6 +64,8 @@ pub enum ActivationClass {
     Tiny,
     /// Zero in half of the runs of 32, and in all of the first column.
     Zero,
+    /// All the same, so that every code is the largest: positive in one column, negative in the next.
+    Ends,
 }
 
 macro_rules! named {
@@ -94,9 +99,9 @@ pub(super) use named;
 
 named!(Tier: Bits = "bits", Exact = "exact", Lossless = "lossless", Ordinary = "ordinary");
 named!(ScaleClass: Normal = "normal", Zero = "zero", Smallest = "smallest", Subnormal = "subnormal",
-    Largest = "largest", Mixed = "mixed", Any = "any", Edges = "edges");
+    Largest = "largest", Mixed = "mixed", Ends = "ends", Any = "any", Edges = "edges");
 named!(ActivationClass: Normal = "normal", Cancelling = "cancelling", Large = "large", Huge = "huge",
-    Tiny = "tiny", Zero = "zero");
+    Tiny = "tiny", Zero = "zero", Ends = "ends");
 
 /// What a kernel is asked.
 #[derive(Clone, Copy, Debug)]
@@ -323,8 +328,42 @@ fn parse_class(case: &mut Case, word: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The most elements that a case may have, in weights or in results: what a name can ask for is bounded.
-const MOST: usize = 1 << 26;
+/// The most elements that a case may have, in weights, activations or results: what a name can ask for is bounded.
+const MOST: usize = 1 << 22;
+
+/// The most products that a case may have.
+const MOST_PRODUCTS: usize = 1 << 28;
+
+/// Whether products with weights of a type are asked for. The wide numbers are stored beside weights, not
+/// multiplied with activations.
+pub(super) fn multiplied(ty: &TensorType) -> bool {
+    ty.quantized || matches!(ty.name, "F32" | "F16" | "BF16")
+}
+
+/// Whether activations are held in blocks of a type.
+pub(super) fn holds_activations(ty: &TensorType) -> bool {
+    FORMS.iter().any(|row| row.blocks == Some(ty.name))
+}
+
+/// Whether an operation can be judged like that: there is one string of bits where nothing is added up, and else none.
+fn judged(case: &Case) -> Result<(), String> {
+    let (operation, ty) = (case.operation, case.ty);
+    let (tiers, types): (&[Tier], bool) = match operation {
+        Operation::Dequantize | Operation::GetRows => (&[Tier::Bits], true),
+        Operation::QuantizeRow => (&[Tier::Exact, Tier::Ordinary], holds_activations(ty)),
+        Operation::Dot | Operation::Matmul | Operation::MatmulId => {
+            (&[Tier::Exact, Tier::Lossless, Tier::Ordinary], multiplied(ty))
+        }
+    };
+    if !types {
+        return Err(format!("{operation}: is not asked of {}", ty.name));
+    }
+    if !tiers.contains(&case.tier) {
+        let known: Vec<_> = tiers.iter().map(|tier| tier.name()).collect();
+        return Err(format!("{operation}: expected the tier {}, found {}", known.join(" or "), case.tier));
+    }
+    Ok(())
+}
 
 fn valid(case: &Case) -> Result<(), String> {
     let block = block(case.ty);
@@ -345,6 +384,10 @@ fn valid(case: &Case) -> Result<(), String> {
     if sizes.iter().any(|size| size.is_none_or(|size| size > MOST)) {
         return Err(format!("expected at most {MOST} weights, activations and results each"));
     }
+    if product(&[case.rows, case.k, case.results().max(1)]).is_none_or(|products| products > MOST_PRODUCTS) {
+        return Err(format!("expected at most {MOST_PRODUCTS} products"));
+    }
+    judged(case)?;
     match (case.operation == Operation::MatmulId, case.experts, case.used) {
         (true, 1.., 1..) => Ok(()),
         (false, 0, 0) if !case.paired => Ok(()),
@@ -378,7 +421,16 @@ mod tests {
         );
         assert_eq!(
             reason("matmul/Q4_K/exact/r9999999-k25600-c1-scales.normal/1"),
-            "expected at most 67108864 weights, activations and results each"
+            "expected at most 4194304 weights, activations and results each"
         );
+        assert_eq!(
+            reason("matmul/Q4_K/exact/r4096-k1024-c1024-scales.normal/1"),
+            "expected at most 268435456 products"
+        );
+        assert_eq!(
+            reason("matmul/Q4_K/bits/r4-k256-c4-scales.edges/1"),
+            "matmul: expected the tier exact or lossless or ordinary, found bits"
+        );
+        assert_eq!(reason("matmul/F64/exact/r4-k256-c4-scales.normal/1"), "matmul: is not asked of F64");
     }
 }

@@ -80,11 +80,14 @@ impl Inputs {
             (rows, columns.map(|i| draw::column(case, form, i, &mut of_columns)).collect())
         };
         let row_stride = (case.k / block(case.ty) + case.row_padding) * block_bytes(case.ty);
+        // Padding between rows is padding between experts too.
+        let expert_stride = row_stride * (case.rows + case.row_padding);
+        let experts: Vec<_> = rows.chunks(case.rows.max(1)).map(|rows| spread(rows, row_stride, JUNK)).collect();
         let column_stride = case.k + case.column_padding;
         Ok(Self {
-            weights: spread(&rows, row_stride, JUNK),
+            weights: spread(&experts, expert_stride, JUNK),
             row_stride,
-            expert_stride: row_stride * case.rows,
+            expert_stride,
             activations: spread(&columns, column_stride, f32::NAN),
             column_stride,
             ids: ids(case, &mut rng("ids")),

@@ -3,10 +3,9 @@
 use std::sync::OnceLock;
 
 use gguf_spec::kernel::Operation;
-use gguf_spec::kernel::contract::FORMS;
 use gguf_spec::types::{TENSOR_TYPES, TensorType};
 
-use super::cases::{ActivationClass, Case, ScaleClass, Tier, block};
+use super::cases::{ActivationClass, Case, ScaleClass, Tier, block, holds_activations, multiplied};
 use super::draw;
 
 /// The cases whose name contains `filter` (upper and lower case are the same; `""` is all), drawn from one seed.
@@ -20,17 +19,11 @@ pub fn list(filter: &str, seed: u64) -> Vec<Case> {
     cases
 }
 
-/// Whether products with weights of a type are asked for. The wide numbers are stored beside weights, not
-/// multiplied with activations.
-fn multiplied(ty: &TensorType) -> bool {
-    ty.quantized || matches!(ty.name, "F32" | "F16" | "BF16")
-}
-
 /// The cases of one type.
 #[must_use]
 pub fn of_type(ty: &'static TensorType, seed: u64) -> Vec<Case> {
     let mut cases = decoding(ty, seed);
-    if FORMS.iter().any(|row| row.blocks == Some(ty.name)) {
+    if holds_activations(ty) {
         cases.extend(quantizing(ty, seed));
     }
     if multiplied(ty) {
@@ -75,6 +68,7 @@ fn decoding(ty: &'static TensorType, seed: u64) -> Vec<Case> {
         Case { rows: 1, k: one, columns: 1, ..get_rows },
         Case { rows: 17, k: odd, columns: 5, row_padding: 1, ..get_rows },
         Case { rows: 17, k: tail, columns: 20, ..get_rows },
+        Case { rows: 37, k: one, columns: 45, row_padding: 2, ..get_rows },
         Case { rows: 5, k: odd, columns: 3, again: true, ..get_rows },
         Case { rows: 5, k: odd, columns: 6, scales: ScaleClass::Subnormal, ..get_rows },
     ]);
@@ -140,7 +134,17 @@ fn products(ty: &'static TensorType, tier: Tier, seed: u64) -> Vec<Case> {
         cases.push(Case { k: one, scales, ..dot });
         cases.push(Case { rows: 5, k: odd, columns: 33, scales, ..matmul });
     }
+    if tier == Tier::Exact {
+        // More threads than rows, and more than usual.
+        cases.push(Case { rows: 3, columns: 2, threads: 8, ..matmul });
+        cases.push(Case { rows: 131, k: one, columns: 2, threads: 6, ..matmul });
+        cases.push(Case { columns: 9, threads: 3, ..experts });
+    }
     if tier == Tier::Ordinary {
+        // Sums that are as large as they get.
+        let ends = Case { rows: 9, scales: ScaleClass::Ends, activations: ActivationClass::Ends, ..matmul };
+        cases.extend([2, 33].map(|columns| Case { columns, ..ends }));
+        cases.push(Case { scales: ScaleClass::Ends, activations: ActivationClass::Ends, k: odd, ..dot });
         for activations in [ActivationClass::Large, ActivationClass::Huge, ActivationClass::Tiny, ActivationClass::Zero]
         {
             cases.push(Case { columns: 3, activations, ..matmul });
@@ -150,10 +154,25 @@ fn products(ty: &'static TensorType, tier: Tier, seed: u64) -> Vec<Case> {
     cases.extend([one, odd, tail, long(ty)].map(|k| Case { k, ..dot }));
     cases.push(Case { k: odd, again: true, ..dot });
     // Longer, and more, than what is taken at once.
-    cases.push(Case { rows: 3, k: long(ty), columns: 1, ..matmul });
-    cases.push(Case { rows: 5, k: long(ty), columns: 9, ..matmul });
-    cases.push(Case { rows: 131, k: one, columns: 1, ..matmul });
-    cases.push(Case { rows: 131, k: one, columns: 67, ..matmul });
+    cases.extend([
+        Case { rows: 3, k: long(ty), columns: 1, ..matmul },
+        Case { rows: 5, k: long(ty), columns: 9, ..matmul },
+        Case { rows: 131, k: one, columns: 1, ..matmul },
+        Case { rows: 131, k: two, columns: 67, ..matmul },
+        Case { rows: 34, columns: 2, ..matmul },
+        Case { columns: 16, ..matmul },
+        Case { k: two, columns: 17, ..matmul },
+        Case { rows: 5, columns: 129, ..matmul },
+        Case { rows: 5, columns: 512, ..matmul },
+    ]);
+    // Strides, on every path that the number of columns may choose.
+    cases.extend([1, 4, 12, 32, 64, 256].map(|columns| Case {
+        rows: 5,
+        columns,
+        row_padding: 1 + columns % 3,
+        column_padding: 4,
+        ..matmul
+    }));
     cases.extend([
         Case { columns: 1, ..experts },
         Case { columns: 2, row_padding: 1, column_padding: 2, ..experts },
@@ -161,6 +180,9 @@ fn products(ty: &'static TensorType, tier: Tier, seed: u64) -> Vec<Case> {
         Case { columns: 8, paired: true, ..experts },
         Case { columns: 35, experts: 3, k: one, ..experts },
         Case { rows: 5, columns: 2, k: long(ty), ..experts },
+        Case { rows: 17, columns: 9, experts: 9, used: 3, row_padding: 1, column_padding: 1, ..experts },
+        Case { rows: 5, columns: 12, used: 3, paired: true, row_padding: 2, column_padding: 3, ..experts },
+        Case { rows: 3, columns: 70, experts: 2, used: 1, row_padding: 1, ..experts },
         Case { columns: 3, again: true, ..experts },
     ]);
     cases
