@@ -13,7 +13,8 @@ use rand_chacha::ChaCha8Rng;
 
 const USAGE: &str = "\
 usage:
-  quant decode TYPE < blocks > f32          weights, little-endian; any NaN is 0x7fc00000, as in the golden decodes
+  quant decode TYPE < blocks > f32          weights, little-endian; any NaN is 0x7fc00000, as in the golden decodes;
+                                            zeros may have another sign than there
   quant encode TYPE < f32 > blocks          for types whose encoder has a closed form
   quant random TYPE COUNT SEED > blocks     drawn blocks, any bits
   quant edges TYPE > blocks                 every edge of the type

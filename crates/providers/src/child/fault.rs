@@ -118,9 +118,9 @@ fn tell(address: usize, line: &mut Line) {
     }
 }
 
-/// Tells of the memory in use, if that is nearly all that there may be.
+/// Tells of the memory in use, if that is nearly all that there may be; of more than that, there is no limit.
 fn tell_memory(bytes: u64, line: &mut Line) {
-    if bytes > MEMORY / 8 * 7 {
+    if bytes > MEMORY / 8 * 7 && bytes <= MEMORY {
         let mib = |bytes: u64| usize::try_from(bytes >> 20).unwrap_or(usize::MAX);
         line.push(", with ");
         line.number(mib(bytes));
@@ -131,7 +131,7 @@ fn tell_memory(bytes: u64, line: &mut Line) {
 }
 
 /// Bytes of memory that this process may write, as Linux tells them; 0 elsewhere.
-fn memory_in_use() -> u64 {
+pub(super) fn memory_in_use() -> u64 {
     let mut text = [0; 128];
     // SAFETY: the path ends with a zero, and `text` is as long as is said; all four may be called in a handler.
     let (read, page) = unsafe {
@@ -163,6 +163,7 @@ mod tests {
             String::from_utf8(line.bytes[..line.len].to_vec()).unwrap()
         };
         assert_eq!(told(6 << 30), "");
+        assert_eq!(told(9 << 30), "");
         assert_eq!(told(8191 << 20), ", with 8191 MiB of memory in use, of at most 8192 MiB");
         let used = memory_in_use();
         assert!(!cfg!(target_os = "linux") || (used > 1 << 16 && used < 1 << 40), "{used} bytes");

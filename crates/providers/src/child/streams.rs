@@ -6,6 +6,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::time::Duration;
 
+use super::fault::memory_in_use;
+
 /// Takes standard input and output for the two processes to talk through. What the library writes to standard
 /// output goes to standard error from now on, and its standard input is empty.
 ///
@@ -40,7 +42,9 @@ const FILE: libc::rlim_t = 64 << 20;
 ///
 /// If the system does not take a limit.
 pub(super) fn limit() -> io::Result<()> {
-    for (resource, most) in [(libc::RLIMIT_CORE, 0), (libc::RLIMIT_DATA, MEMORY), (libc::RLIMIT_FSIZE, FILE)] {
+    // A sanitizer that was loaded before has reserved far more already: under a limit below that, nothing works.
+    let memory = if memory_in_use() > MEMORY { libc::RLIM_INFINITY } else { MEMORY };
+    for (resource, most) in [(libc::RLIMIT_CORE, 0), (libc::RLIMIT_DATA, memory), (libc::RLIMIT_FSIZE, FILE)] {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: the pointer is to a value that lives during the call.
         if unsafe { libc::getrlimit(resource, &raw mut limit) } != 0 {
