@@ -182,7 +182,7 @@ fn products(ty: &'static TensorType, tier: Tier, seed: u64) -> Vec<Case> {
         Case { rows: 5, columns: 2, k: long(ty), ..experts },
         Case { rows: 17, columns: 9, experts: 9, used: 3, row_padding: 1, column_padding: 1, ..experts },
         Case { rows: 5, columns: 12, used: 3, paired: true, row_padding: 2, column_padding: 3, ..experts },
-        Case { rows: 3, columns: 70, experts: 2, used: 1, row_padding: 1, ..experts },
+        Case { rows: 3, columns: 160, experts: 2, used: 1, row_padding: 1, ..experts },
         Case { columns: 3, again: true, ..experts },
     ]);
     cases
