@@ -68,7 +68,7 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         let records = kernels::record::read(&text).map_err(refused)?;
         let most = most(args.max_failures, assay_report::kernels::MOST_FAILURES);
         each(&records, ui, |record, out| match args.format {
-            Format::Terminal => assay_report::kernels::terminal::write(record, most, args.full, out),
+            Format::Terminal => assay_report::kernels::terminal::write(record, most, args.full, None, out),
             Format::Markdown => assay_report::kernels::markdown::write(record, most, out),
         })
     } else if args.full {

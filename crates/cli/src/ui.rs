@@ -1,13 +1,15 @@
 //! Where output goes, and how it looks.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
 use gguf_spec::profile::Outcome;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::text::{safe, steers};
+use crate::text::{grouped, safe, steers};
 
 pub use assay_report::style::{BOLD, DIM, ERROR, GOOD, ID, WARNING};
 
@@ -106,7 +108,36 @@ impl Ui {
 
 /// Shows how far a long piece of work is, if somebody watches. Gone when dropped.
 #[derive(Debug)]
-pub struct Progress(ProgressBar);
+pub struct Progress {
+    bar: ProgressBar,
+    /// Lines in its place, if they are wanted.
+    notes: Option<Notes>,
+}
+
+/// Lines about work that nobody watches: into a log, now and then.
+#[derive(Debug)]
+struct Notes {
+    what: String,
+    began: Instant,
+    last: Mutex<Instant>,
+}
+
+/// How often a line is added where none can change: in a log.
+const NOTE: Duration = Duration::from_secs(30);
+
+impl Notes {
+    /// Writes a line if it is time to.
+    fn reached(&self, done: usize, of: usize) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.elapsed() < NOTE {
+            return;
+        }
+        *last = Instant::now();
+        let (what, seconds) = (&self.what, self.began.elapsed().as_secs());
+        // As with a complaint, there is nobody else to tell.
+        let _ = writeln!(io::stderr(), "assay: {what}: {} of {}, {seconds} s", grouped(done), grouped(of));
+    }
+}
 
 impl Progress {
     /// A bar over this many bytes; `doing` says what is done to them, in a word. Invisible unless `shown`.
@@ -124,7 +155,7 @@ impl Progress {
             length as u64,
             shown,
         );
-        bar.0.set_message(who.to_owned());
+        bar.bar.set_message(who.to_owned());
         bar
     }
 
@@ -138,36 +169,49 @@ impl Progress {
 
     /// Replaces the text of an open line.
     pub fn tell(&self, text: &str) {
-        self.0.set_message(safe(text));
-        self.0.tick();
+        self.bar.set_message(safe(text));
+        self.bar.tick();
     }
 
     fn new(template: &str, length: u64, shown: bool) -> Self {
         if !shown {
-            return Self(ProgressBar::hidden());
+            return Self { bar: ProgressBar::hidden(), notes: None };
         }
         let bar = ProgressBar::new(length);
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Self(bar)
+        Self { bar, notes: None }
+    }
+
+    /// Where nobody watches, lines are written to standard error, one every 30 seconds.
+    #[must_use]
+    pub fn noting(mut self, what: &str) -> Self {
+        if self.bar.is_hidden() {
+            let now = Instant::now();
+            self.notes = Some(Notes { what: what.to_owned(), began: now, last: Mutex::new(now) });
+        }
+        self
     }
 
     /// That many more are done.
     pub fn add(&self, more: u64) {
-        self.0.inc(more);
+        self.bar.inc(more);
     }
 
     /// That many are done, of how many.
     pub fn reached(&self, done: usize, of: usize) {
-        self.0.set_length(of as u64);
-        self.0.set_position(done as u64);
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+        if let Some(notes) = &self.notes {
+            notes.reached(done, of);
+        }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 

@@ -170,6 +170,14 @@ const fn pattern(at: usize) -> u8 {
     if at % 2 == 1 { 0x7F } else { LOW[at / 2 % LOW.len()] }
 }
 
+/// Whether a number is what a new buffer is filled with: two words of the pattern that follow each other.
+#[must_use]
+pub fn is_pattern(bits: u32) -> bool {
+    let [low, first, next, second] = bits.to_le_bytes();
+    let follows = |at: &usize| LOW[*at] == low && LOW[(at + 1) % LOW.len()] == next;
+    (first, second) == (0x7F, 0x7F) && (0..LOW.len()).any(|at| follows(&at))
+}
+
 /// The low bytes, in an order that no run of small steps repeats.
 const LOW: [u8; 61] = {
     let mut low = [0; 61];

@@ -44,7 +44,8 @@ fn writes_outside_are_found_and_told() {
 #[test]
 fn a_new_buffer_is_nan_in_every_float_format() {
     let buffer = Buffer::new(512, 0).unwrap();
-    assert!(buffer.f32s().iter().all(|number| number.is_nan()));
+    assert!(buffer.f32s().iter().all(|number| number.is_nan() && is_pattern(number.to_bits())));
+    assert!([0, 0x7FC0_0000, 0x7FC1_7FC1, u32::MAX].into_iter().all(|bits| !is_pattern(bits)));
     for word in buffer.bytes().chunks_exact(2) {
         let word = u16::from_le_bytes([word[0], word[1]]);
         assert!(word & 0x7C00 == 0x7C00 && word & 0x03FF != 0, "no NaN of binary16: {word:04x}");

@@ -4,6 +4,8 @@
 //! A contract is stated by whoever brings the kernels, for an operation, a type and a number of columns. The
 //! bounds a kernel is held to are derived from it; what it does not state it may not do.
 
+use std::fmt;
+
 use crate::types::TensorType;
 
 /// A form in which a kernel holds an operand when it multiplies.
@@ -106,6 +108,17 @@ pub enum Accumulator {
     F64,
 }
 
+/// In words: `f16 sums of 32`.
+impl fmt::Display for Accumulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::F32 => f.write_str("f32 sums"),
+            Self::F16 { chunk } => write!(f, "f16 sums of {chunk}"),
+            Self::F64 => f.write_str("f64 sums"),
+        }
+    }
+}
+
 impl Accumulator {
     /// The unit roundoff of one addition.
     #[must_use]
@@ -128,6 +141,28 @@ pub struct Promises {
     pub split_invariant: bool,
     /// The same call has the same bits again.
     pub repeatable: bool,
+}
+
+/// The names of promises in the C interface.
+pub mod promise {
+    /// [`Promises::batch_invariant`](super::Promises::batch_invariant).
+    pub const BATCH_INVARIANT: &str = "ASSAY_BATCH_INVARIANT";
+    /// [`Promises::split_invariant`](super::Promises::split_invariant).
+    pub const SPLIT_INVARIANT: &str = "ASSAY_SPLIT_INVARIANT";
+    /// [`Promises::repeatable`](super::Promises::repeatable).
+    pub const REPEATABLE: &str = "ASSAY_REPEATABLE";
+}
+
+impl Promises {
+    /// The names of those that are made, in the C interface.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            (self.batch_invariant, promise::BATCH_INVARIANT),
+            (self.split_invariant, promise::SPLIT_INVARIANT),
+            (self.repeatable, promise::REPEATABLE),
+        ];
+        all.into_iter().filter(|(made, _)| *made).map(|(_, name)| name)
+    }
 }
 
 /// What a right kernel may do, for one operation, one type and the numbers of columns it was asked for.

@@ -1,5 +1,6 @@
 //! `assay kernels`: every type, operation and set of kernels on this processor.
 
+mod again;
 mod json;
 mod planted;
 mod record;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use assay_harness::kernels::record::{Footer, Header, Record, Result as ResultLine};
 use assay_harness::kernels::{Bounds, Filter, Question, ask, questions};
 use assay_oracles::kernels::cases::Tier;
+use assay_providers::ggml::kernels as ggml;
 use assay_report::kernels::{MOST_FAILURES, terminal};
 use gguf_spec::kernel::{OPERATIONS, Operation};
 use gguf_spec::types::TensorType;
@@ -77,16 +79,16 @@ pub struct Args {
 
     /// This question, by its name; can be given more than once
     #[arg(long = "case", value_name = "NAME", value_parser = question)]
-    #[arg(conflicts_with_all = ["filter", "types", "operations", "tiers", "seed"])]
+    #[arg(conflicts_with_all = ["filter", "types", "operations", "tiers"])]
     cases: Vec<Question>,
 
     /// Print the names of the questions, and ask none
     #[arg(long)]
     list: bool,
 
-    /// What inputs are drawn from
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
-    seed: u64,
+    /// What inputs are drawn from; the last part of the name of a question [default: 1]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
 
     /// Questions at once [default: one for each processor]
     #[arg(long, value_name = "N")]
@@ -124,6 +126,15 @@ pub struct Args {
 }
 
 impl Args {
+    fn seed(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    /// Whether builds of ggml are asked, and not its base library.
+    fn leaves_base_out(&self) -> bool {
+        !self.build.is_empty() && self.build.iter().all(|build| build != ggml::BASE)
+    }
+
     fn jobs(&self) -> usize {
         self.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get))
     }
@@ -166,13 +177,17 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     if args.mutants {
         return planted::run(args, ui);
     }
+    if args.seed.is_some() && !args.cases.is_empty() {
+        let why = "--seed does not go with --case: the seed is the last part of the name of a question, as in .../7";
+        return Err(Failure::Usage(why.to_owned()));
+    }
     let filter = Filter {
         types: args.types.clone(),
         operations: args.operations.clone(),
         tiers: args.tiers.clone(),
         parts: args.filter.clone(),
     };
-    let asked = if args.cases.is_empty() { questions(&filter, args.seed) } else { args.cases.clone() };
+    let asked = if args.cases.is_empty() { questions(&filter, args.seed()) } else { args.cases.clone() };
     if asked.is_empty() {
         return Err(Failure::Unreadable("no question fits the filters: nothing was asked".to_owned()));
     }
@@ -181,10 +196,10 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
     }
     let (sets, not_run) = sets::open(args)?;
     let names = sets.iter().map(|set| set.name.clone()).collect();
-    let header = Header::new(args.seed, asked.len(), names, not_run);
+    let header = Header::new(args.seed(), asked.len(), names, not_run);
     let mut record = record::Recorder::begin(args.record.as_deref(), &header)?;
 
-    let bar = Progress::things("kernels", "questions", asked.len(), ui.progress());
+    let bar = Progress::things("kernels", "questions", asked.len(), ui.progress()).noting("questions");
     let start = Instant::now();
     let bounds = Bounds { jobs: args.jobs(), errors: MOST_ERRORS, lost: MOST_LOST };
     let makers: Vec<_> = sets.iter().map(|set| set.maker.as_ref()).collect();
@@ -201,7 +216,11 @@ pub fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         write_json(ui.out(), &json::summary(&header, &results, &footer, exit))?;
     } else {
         let shown = Record { header, results, footer: Some(footer) };
-        terminal::write(&shown, most(args.max_failures, MOST_FAILURES), args.full, ui.out())?;
+        let again = again::command(args);
+        terminal::write(&shown, most(args.max_failures, MOST_FAILURES), args.full, Some(&again), ui.out())?;
+        if args.leaves_base_out() && asked.iter().any(|question| question.case.operation == Operation::Dequantize) {
+            writeln!(ui.out(), "dequantize of ggml is in its base library: --build {} asks it", ggml::BASE)?;
+        }
     }
     if exit == Exit::Unreadable {
         return Err(Failure::Unreadable("nothing was compared: no set has a kernel for what was asked".to_owned()));

@@ -14,8 +14,8 @@ use crate::ui::{Progress, Ui, write_json};
 
 /// Plants every fault, and tells which are killed, and by what.
 pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
-    let bar = Progress::things("mutants", "faults", 0, ui.progress());
-    let all = planted(args.seed, args.jobs(), &|ended, of| bar.reached(ended, of));
+    let bar = Progress::things("mutants", "faults", 0, ui.progress()).noting("planted faults");
+    let all = planted(args.seed(), args.jobs(), &|ended, of| bar.reached(ended, of));
     drop(bar);
     let exit = if all.iter().all(|planted| planted.killed.is_ok()) { Exit::Fine } else { Exit::Findings };
     if let Some(path) = &args.markdown {
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Args, ui: &mut Ui) -> Result<Exit, Failure> {
         fs::write(path, page).map_err(refused)?;
     }
     if args.json {
-        write_json(ui.out(), &to_json(&all, args.seed, exit))?;
+        write_json(ui.out(), &to_json(&all, args.seed(), exit))?;
     } else {
         write_text(&all, ui.out())?;
         if let Some(path) = &args.markdown {

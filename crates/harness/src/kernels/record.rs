@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use assay_oracles::kernels::judge::{Outcome, Verdict, Worst};
-use gguf_spec::kernel::contract::{Accumulator, Contract};
+use assay_oracles::kernels::sides::Taken;
+use gguf_spec::kernel::Operation;
+use gguf_spec::kernel::contract::{Contract, Form};
 use serde::{Deserialize, Serialize};
 
 use super::{Answered, Question};
@@ -81,9 +83,37 @@ pub struct Result {
     /// The element that is the furthest off, of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worst: Option<WorstLine>,
-    /// What is wrong, or why nothing was asked, if it is not one element.
+    /// The wrong elements, of a failure that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong: Option<WrongLine>,
+    /// What is wrong, or why nothing was asked, if it is not one element; of a law, what was compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The sides that the set takes where authorities differ about scales, one for each dispute that was met.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sides: Vec<SideLine>,
+}
+
+/// How many elements are wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrongLine {
+    /// How many.
+    pub elements: usize,
+    /// How many of them were never written.
+    pub unwritten: usize,
+    /// Where, in words: `rows 1, 3, 5..15 of 17; all 3 columns`; empty if there is only one place.
+    pub places: String,
+}
+
+/// The sides that a set takes in a dispute about a scale.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SideLine {
+    /// Which blocks are disputed.
+    pub blocks: String,
+    /// Who makes the same of all of them; empty if nobody known does.
+    pub who: Vec<String>,
 }
 
 /// The element that is the furthest off. Numbers that JSON does not have, and the bits of all, are text.
@@ -98,24 +128,33 @@ pub struct WorstLine {
     pub row: usize,
     /// What is right, as text.
     pub expected: String,
+    /// Its bits, in hexadecimal, where there is one right value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_bits: Option<String>,
     /// What was given, as text.
     pub got: String,
     /// The bits of what was given, in hexadecimal.
     pub got_bits: String,
     /// How far apart they may be; `0` where there is one right value.
     pub bound: String,
+    /// Whether the kernel has not written there at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unwritten: bool,
 }
 
 impl From<&Worst> for WorstLine {
     fn from(worst: &Worst) -> Self {
+        let right = (worst.bound <= 0.0).then(|| worst.right());
         Self {
             call: worst.call,
             column: worst.column,
             row: worst.row,
-            expected: format!("{:e}", worst.expected),
+            expected: right.map_or_else(|| format!("{:e}", worst.expected), |right| format!("{right:e}")),
+            expected_bits: right.map(|right| format!("{:08x}", right.to_bits())),
             got: format!("{:e}", worst.got),
             got_bits: format!("{:08x}", worst.got.to_bits()),
             bound: format!("{:e}", worst.bound),
+            unwritten: worst.is_unwritten(),
         }
     }
 }
@@ -150,27 +189,29 @@ pub fn verdict_name(outcome: Option<&Outcome>) -> &'static str {
     }
 }
 
-/// A contract in words: `q8_k activations, f32 sums`.
+/// What a contract says about an operation, in words: `q8_k activations, f32 sums`; `None` if it says nothing.
 #[must_use]
-pub fn contract_text(contract: &Contract) -> String {
-    use gguf_spec::kernel::contract::Form;
-    let sums = match contract.accumulator {
-        Accumulator::F32 => "f32 sums".to_owned(),
-        Accumulator::F16 { chunk } => format!("f16 sums of {chunk}"),
-        Accumulator::F64 => "f64 sums".to_owned(),
-    };
-    let mut text = String::new();
-    if contract.weights != Form::Exact {
-        text.push_str(&format!("{} weights, ", contract.weights.name()));
+pub fn contract_text(contract: &Contract, operation: Operation) -> Option<String> {
+    let mut words = Vec::new();
+    // What decodes or encodes multiplies no activations and adds nothing up, and promises are about that.
+    if matches!(operation, Operation::Dot | Operation::Matmul | Operation::MatmulId) {
+        if contract.weights != Form::Exact {
+            words.push(format!("{} weights", contract.weights.name()));
+        }
+        words.push(format!("{} activations", contract.activations.name()));
+        words.push(contract.accumulator.to_string());
+        let promises: Vec<_> = contract.promises.names().collect();
+        if !promises.is_empty() {
+            words.push(format!("promises {}", promises.join(" | ")));
+        }
     }
-    text.push_str(&format!("{} activations, {sums}", contract.activations.name()));
     if contract.reads_past > 0 {
-        text.push_str(&format!(", reads {} bytes past the end", contract.reads_past));
+        words.push(format!("reads {} bytes past the end", contract.reads_past));
     }
     if contract.flushes_subnormals {
-        text.push_str(", flushes subnormals");
+        words.push("flushes subnormals".to_owned());
     }
-    text
+    (!words.is_empty()).then(|| words.join(", "))
 }
 
 impl Header {
@@ -221,10 +262,24 @@ impl Result {
             checked: outcome.map_or(0, |outcome| outcome.checked),
             share: outcome.map(|outcome| outcome.share).filter(|share| share.is_finite()),
             row_share: outcome.map_or(0.0, |outcome| outcome.row_share).min(f64::MAX),
-            contract: outcome.and_then(|outcome| outcome.contract.as_ref()).map(contract_text),
+            contract: outcome
+                .and_then(|outcome| outcome.contract.as_ref())
+                .and_then(|contract| contract_text(contract, case.operation)),
             worst: outcome.filter(|_| failed).and_then(|outcome| outcome.worst.as_ref()).map(WorstLine::from),
+            wrong: outcome.filter(|outcome| failed && outcome.wrong.elements > 0).map(|outcome| WrongLine {
+                elements: outcome.wrong.elements,
+                unwritten: outcome.wrong.unwritten,
+                places: outcome.wrong.places(&case),
+            }),
             reason,
+            sides: outcome.map(|outcome| outcome.sides.iter().map(SideLine::from).collect()).unwrap_or_default(),
         }
+    }
+}
+
+impl From<&Taken> for SideLine {
+    fn from(taken: &Taken) -> Self {
+        Self { blocks: taken.dispute.blocks.to_owned(), who: taken.sides().map(|side| side.who.to_owned()).collect() }
     }
 }
 

@@ -72,7 +72,7 @@ impl Prepared {
         let unlimited = |limits: &Vec<Vec<Limit>>| limits.iter().flatten().all(|limit| !limit.worst.is_finite());
         match &calls[0].expected {
             Expected::Product(limits) if unlimited(limits) => Err(NoRoom(format!(
-                "{:?} says nothing about sums of {} products: no bound is smaller than the sum itself",
+                "{} say nothing about {} products: no bound is smaller than the sum itself",
                 contract.accumulator, case.k
             ))),
             Expected::Decoded(decoded) if decoded.values.iter().all(Option::is_none) => {

@@ -11,6 +11,7 @@ use super::held::Held;
 use super::inputs::{NoRoom, Operands};
 use super::memory::{self, CANARY, Memory, written_beside};
 use super::numbers::round_f32;
+use super::pattern::Wrong;
 use super::sides::{self, Taken};
 use crate::Holds;
 
@@ -55,6 +56,25 @@ pub struct Worst {
     pub bound: f64,
 }
 
+impl Worst {
+    /// The right value as the kernel would have to give it.
+    #[must_use]
+    pub fn right(&self) -> f32 {
+        round_f32(self.expected)
+    }
+
+    /// Whether the kernel has left there what was there before the call.
+    #[must_use]
+    pub fn is_unwritten(&self) -> bool {
+        unwritten(self.got)
+    }
+}
+
+/// Whether an element is what results are filled with before a call, here or in a process of its own.
+fn unwritten(got: f32) -> bool {
+    got.to_bits() == CANARY || assay_guard::is_pattern(got.to_bits())
+}
+
 /// What came of a case, with evidence.
 #[derive(Clone, Debug)]
 pub struct Outcome {
@@ -72,7 +92,9 @@ pub struct Outcome {
     pub row_share: f64,
     /// The element that is the furthest off.
     pub worst: Option<Worst>,
-    /// What is wrong, if it is not one element.
+    /// The wrong elements.
+    pub wrong: Wrong,
+    /// What is wrong, if it is not one element; of a law, what was compared.
     pub reason: Option<String>,
     /// The sides that the set takes where authorities differ about a scale.
     pub sides: Vec<Taken>,
@@ -88,6 +110,7 @@ impl Outcome {
             share: 0.0,
             row_share: 0.0,
             worst: None,
+            wrong: Wrong::default(),
             reason: None,
             sides: Vec::new(),
         }
@@ -110,12 +133,19 @@ impl Outcome {
     pub fn failure(&self) -> Option<String> {
         match (&self.verdict, &self.worst, &self.reason) {
             (Verdict::Error(e), ..) => Some(format!("{}: {e}", self.case)),
-            (Verdict::Fail, _, Some(reason)) => Some(format!("{}: {reason}", self.case)),
-            (Verdict::Fail, Some(worst), None) => Some(format!(
-                "{}: call {}, column {}, row {}: expected {:e} within {:e}, got {:e}",
-                self.case, worst.call, worst.column, worst.row, worst.expected, worst.bound, worst.got
+            (Verdict::Fail, Some(worst), reason) if self.wrong.elements > 0 => Some(format!(
+                "{}: call {}, column {}, row {}: expected {:e} within {:e}, got {:e}{}",
+                self.case,
+                worst.call,
+                worst.column,
+                worst.row,
+                worst.expected,
+                worst.bound,
+                worst.got,
+                reason.as_ref().map_or_else(String::new, |reason| format!("; {reason}"))
             )),
-            (Verdict::Fail, None, None) => Some(format!("{}: failed", self.case)),
+            (Verdict::Fail, _, Some(reason)) => Some(format!("{}: {reason}", self.case)),
+            (Verdict::Fail, _, None) => Some(format!("{}: failed", self.case)),
             (Verdict::Pass | Verdict::NotSupported | Verdict::NoRoom(_), ..) => None,
         }
     }
@@ -123,6 +153,14 @@ impl Outcome {
     fn fail(&mut self, reason: String) {
         self.verdict = Verdict::Fail;
         self.reason.get_or_insert(reason);
+    }
+
+    /// Says of wrong elements what was compared, before anything else that is wrong.
+    pub(super) fn compared(&mut self, what: &str) {
+        self.reason = Some(match self.reason.take() {
+            Some(reason) => format!("{what}; {reason}"),
+            None => what.to_owned(),
+        });
     }
 
     /// What lies between the columns of a result, and behind the last, has to stay as it was.
@@ -136,6 +174,7 @@ impl Outcome {
     /// Takes one comparison into account.
     pub(super) fn element(&mut self, worst: Worst, right: bool) {
         self.checked += 1;
+        self.wrong.add(&self.case, &worst, right);
         let error = (f64::from(worst.got) - worst.expected).abs();
         let share = match (right, worst.bound > 0.0) {
             (true, false) => 0.0,
@@ -306,8 +345,9 @@ fn decoded(y: &[f32], values: &[Option<f32>], call: usize, outcome: &mut Outcome
     for (row, (&got, value)) in y.iter().zip(values).enumerate() {
         let Some(value) = *value else { continue };
         let worst = Worst { call, column: 0, row, expected: f64::from(value), got, bound: 0.0 };
-        // A NaN that was asked for is right; the canary, left where it was, is not.
-        outcome.element(worst, same(got, value) && got.to_bits() != CANARY);
+        // A NaN that was asked for is right; what was there before is not, unless it is the very number.
+        let left = worst.is_unwritten() && got.to_bits() != value.to_bits();
+        outcome.element(worst, same(got, value) && !left && got.to_bits() != CANARY);
     }
 }
 
@@ -338,7 +378,7 @@ fn quantized(case: &Case, held: &Held, blocks: &[u8], (call, column): (usize, us
 
 /// Where a form cannot hold the operands, what is not finite says so.
 pub(super) fn is_excused(got: f32, limit: &Limit) -> bool {
-    !limit.holds && !got.is_finite() && got.to_bits() != CANARY
+    !limit.holds && !got.is_finite() && !unwritten(got)
 }
 
 fn element(tier: Tier, limit: &Limit, place: Worst, outcome: &mut Outcome) {
@@ -372,6 +412,10 @@ fn whole_rows(case: &Case, limits: &[Vec<Limit>], y: &[f32], stride: usize, outc
         let share = squares / row_limit(count);
         outcome.row_share = outcome.row_share.max(share);
         if share > 1.0 {
+            if squares.is_infinite() {
+                outcome.fail(format!("row {row}: an error is infinite"));
+                return;
+            }
             outcome.fail(format!(
                 "row {row}: errors have {:.2} times the variance that rounding explains, over {count} columns; at most {:.2}",
                 squares / super::numbers::real(count),

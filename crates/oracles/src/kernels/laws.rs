@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use gguf_spec::kernel::contract::Contract;
+use gguf_spec::kernel::contract::{Contract, Promises, promise};
 use gguf_spec::kernel::{Columns, KernelError, KernelSet, Matmul, Matrix, Operation, row_bytes};
 use gguf_spec::quant::same;
 
@@ -40,6 +40,31 @@ pub enum Law {
 named!(Law: ColumnAlone = "column-alone", SplitRows = "split-rows", SplitK = "split-k", Threads = "threads",
     OneHot = "one-hot", Repeat = "repeat");
 
+impl Law {
+    /// What is compared: the results that are expected, and those that are got.
+    fn compares(self) -> (&'static str, &'static str) {
+        match self {
+            Self::ColumnAlone => ("the column among others", "the column alone"),
+            Self::SplitRows => ("all rows in one call", "the rows in two calls"),
+            Self::SplitK => ("whole rows", "the sum of their two halves"),
+            Self::Threads => ("with as many threads as the name says", "with 1, 2 or 5"),
+            Self::OneHot => ("the weight times the one element that is not zero", "the product"),
+            Self::Repeat => ("the first answer", "the answer to the same call, asked again"),
+        }
+    }
+
+    /// The promise of a contract that makes it a law about bits.
+    fn promise(self, promises: Promises) -> Option<&'static str> {
+        let (made, name) = match self {
+            Self::ColumnAlone => (promises.batch_invariant, promise::BATCH_INVARIANT),
+            Self::SplitRows | Self::Threads => (promises.split_invariant, promise::SPLIT_INVARIANT),
+            Self::Repeat => (promises.repeatable, promise::REPEATABLE),
+            Self::SplitK | Self::OneHot => return None,
+        };
+        made.then_some(name)
+    }
+}
+
 /// The laws and the cases they are applied to, for cases whose name contains `filter`.
 #[must_use]
 pub fn list(filter: &str, seed: u64) -> Vec<(Law, Case)> {
@@ -71,9 +96,20 @@ pub fn check(set: &mut dyn KernelSet, law: Law, case: &Case) -> Outcome {
         Ok(inputs) => inputs,
         Err(reason) => return Outcome { verdict: Verdict::NoRoom(reason), ..outcome },
     };
-    let mut trial = Trial { set, case, contract, inputs: &inputs, outcome: &mut outcome };
-    match trial.apply(law) {
+    let mut trial = Trial { set, case, contract, inputs: &inputs, outcome: &mut outcome, bits: false };
+    let applied = trial.apply(law);
+    let bits = trial.bits;
+    match applied {
         Ok(()) => {
+            if outcome.wrong.elements > 0 {
+                let (first, second) = law.compares();
+                let why = match law.promise(contract.promises) {
+                    Some(promise) if bits => format!("the contract promises {promise}: they have the same bits"),
+                    _ if bits => "nothing can be rounded: they have the same bits".to_owned(),
+                    _ => "they are within their bounds of each other".to_owned(),
+                };
+                outcome.compared(&format!("{law}: expected is {first}, got {second}; {why}"));
+            }
             if outcome.checked == 0 && outcome.verdict == Verdict::Pass {
                 outcome.verdict = Verdict::NotSupported;
             }
@@ -96,6 +132,8 @@ struct Trial<'a> {
     contract: Contract,
     inputs: &'a Inputs,
     outcome: &'a mut Outcome,
+    /// Whether bits were compared.
+    bits: bool,
 }
 
 impl Trial<'_> {
@@ -107,7 +145,7 @@ impl Trial<'_> {
         let contract = self.contract;
         let rows = prepared(&matrix, &contract);
         let whole = self.product(&matrix, &columns, self.case.threads, &rows, &contract)?;
-        let promises = contract.promises;
+        let promised = law.promise(contract.promises).is_some();
         match law {
             Law::ColumnAlone => {
                 let other = self.set.contract(Operation::Matmul, self.case.ty, 1)?;
@@ -115,7 +153,7 @@ impl Trial<'_> {
                 for column in 0..columns.count {
                     let one = Columns::new(1, columns.k, columns.k, columns.column(column))?;
                     let alone = self.product(&matrix, &one, self.case.threads, &rows, &other)?;
-                    self.compare(&whole[column..=column], &alone, (column, 0), &other, promises.batch_invariant);
+                    self.compare(&whole[column..=column], &alone, (column, 0), &other, promised);
                 }
             }
             Law::SplitRows => {
@@ -131,14 +169,14 @@ impl Trial<'_> {
                     let part = self.product(&part, &columns, self.case.threads, rows, &contract)?;
                     let whole: Vec<Vec<Known>> =
                         whole.iter().map(|column| column[start..start + count].to_vec()).collect();
-                    self.compare(&whole, &part, (0, start), &contract, promises.split_invariant);
+                    self.compare(&whole, &part, (0, start), &contract, promised);
                 }
             }
             Law::SplitK => self.split_k(&matrix, &columns, &whole)?,
             Law::Threads => {
                 for threads in [1, 2, 5] {
                     let other = self.product(&matrix, &columns, threads, &rows, &contract)?;
-                    self.compare(&whole, &other, (0, 0), &contract, promises.split_invariant);
+                    self.compare(&whole, &other, (0, 0), &contract, promised);
                 }
             }
             Law::Repeat => {
@@ -146,7 +184,7 @@ impl Trial<'_> {
                 let other = self.set.contract(Operation::Matmul, self.case.ty, 1)?;
                 self.call(&matrix, &one, 1, &other)?;
                 let again = self.product(&matrix, &columns, self.case.threads, &rows, &contract)?;
-                self.compare(&whole, &again, (0, 0), &contract, promises.repeatable);
+                self.compare(&whole, &again, (0, 0), &contract, promised);
             }
             Law::OneHot => {}
         }
@@ -207,6 +245,7 @@ impl Trial<'_> {
     ) {
         let alike = *other == self.contract;
         let bits = alike && (promised || self.case.tier == Tier::Exact);
+        self.bits |= bits;
         for (c, (first, second)) in first.iter().zip(second).enumerate() {
             for (r, (a, b)) in first.iter().zip(second).enumerate() {
                 let bound = if bits { 0.0 } else { self.bound(&a.limit) + self.bound(&b.limit) };
@@ -252,6 +291,7 @@ impl Trial<'_> {
             for (r, a) in column.iter().enumerate() {
                 let (b, d) = (&parts[0][c][r], &parts[1][c][r]);
                 let exact = self.case.tier == Tier::Exact;
+                self.bits |= exact;
                 let bound =
                     if exact { 0.0 } else { self.bound(&a.limit) + self.bound(&b.limit) + self.bound(&d.limit) };
                 if bound.is_infinite() || !a.limit.holds || !b.limit.holds || !d.limit.holds {

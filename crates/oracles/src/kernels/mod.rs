@@ -8,6 +8,7 @@
 //! - [`judge`]: one case, one set of kernels, one verdict;
 //! - [`sides`]: who else decodes disputed scales in the same way;
 //! - [`given`]: judgements on operands that somebody else chose;
+//! - [`pattern`]: which elements are wrong, in words;
 //! - [`laws`]: what holds between the results of several calls;
 //! - [`mutants`]: planted faults, which the judgements have to find; [`generic`] is the set they are planted into.
 
@@ -27,5 +28,6 @@ pub mod list;
 mod memory;
 pub mod mutants;
 mod numbers;
+pub mod pattern;
 mod reference;
 pub mod sides;

@@ -40,6 +40,8 @@ struct Looks {
     set: Generic,
     calls: usize,
     writes_behind: bool,
+    /// Whether it adds one to the first result of a column that is alone.
+    alone: bool,
 }
 
 impl KernelSet for Looks {
@@ -75,6 +77,9 @@ impl KernelSet for Looks {
         if self.writes_behind {
             y[product.columns.count * product.y_stride] = 1.0;
         }
+        if self.alone && product.columns.count == 1 {
+            y[0] += 1.0;
+        }
         Ok(())
     }
 }
@@ -84,7 +89,7 @@ fn laws_ask_on_memory_that_ends_with_the_operands() {
     let ty = TensorType::from_name("Q4_1").unwrap();
     let case = Case { rows: 5, k: 96, columns: 3, ..Case::new(Operation::Matmul, ty, Tier::Exact, 1) };
     for &law in Law::ALL {
-        let mut set = Looks { set: Generic::new(Family::Single), calls: 0, writes_behind: false };
+        let mut set = Looks { set: Generic::new(Family::Single), calls: 0, writes_behind: false, alone: false };
         let right = check(&mut set, law, &case);
         assert_eq!(right.verdict, Verdict::Pass, "{law}: {:?}", right.failure());
         assert!(set.calls > 0);
@@ -92,6 +97,25 @@ fn laws_ask_on_memory_that_ends_with_the_operands() {
         assert_eq!(wrong.verdict, Verdict::Fail, "{law}");
         let told = wrong.failure().unwrap_or_default();
         assert!(told.contains("wrote 1e0 at element 0 of column"), "{law}: {told}");
+    }
+}
+
+/// A law that does not hold says what it compares, and which elements differ.
+#[test]
+fn what_a_law_compares_is_told() {
+    let ty = TensorType::from_name("Q4_1").unwrap();
+    let case = |tier| Case { rows: 5, k: 96, columns: 3, ..Case::new(Operation::Matmul, ty, tier, 1) };
+    let mut set = Looks { set: Generic::new(Family::Single), calls: 0, writes_behind: false, alone: true };
+    let promised = set.contract(Operation::Matmul, ty, 3).unwrap().promises.batch_invariant;
+    for (tier, why) in [
+        (Tier::Exact, if promised { "promises ASSAY_BATCH_INVARIANT" } else { "nothing can be rounded" }),
+        (Tier::Lossless, if promised { "promises ASSAY_BATCH_INVARIANT" } else { "within their bounds" }),
+    ] {
+        let wrong = check(&mut set, Law::ColumnAlone, &case(tier));
+        let reason = wrong.reason.as_deref().unwrap_or_default();
+        let start = "column-alone: expected is the column among others, got the column alone; ";
+        assert!(reason.starts_with(start) && reason.contains(why), "{tier}: {reason}");
+        assert_eq!((wrong.wrong.elements, wrong.wrong.places(&case(tier)).as_str()), (3, "row 0 of 5; all 3 columns"));
     }
 }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use assay_harness::kernels::record::{Record, Result as ResultLine};
 
-use super::{Cells, percent, verdicts, wholes, without_room, wrong};
+use super::failure::{in_turns, sentences};
+use super::sides::positions;
+use super::{Cells, left_out, not_asked, percent, verdicts, wholes};
 use crate::markdown::{code, plain};
 use crate::terminal::cut;
 use crate::text::{count, duration, grouped};
@@ -41,18 +43,34 @@ pub fn write(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()
     )?;
     table(record, out)?;
     failures(record, most, out)?;
+    disputes(record, out)?;
     if let Some(footer) = &record.footer {
         let time = duration(Duration::try_from_secs_f64(footer.seconds).unwrap_or_default());
         writeln!(out, "\n{} compared, {time}.", count(footer.checked, "element"))?;
     }
-    for (reason, times) in without_room(record) {
-        writeln!(out, "\nNot asked: {} ({}).", count(times, "question"), plain(reason))?;
+    for (reason, left) in not_asked(&record.results) {
+        let (times, names) = (count(left.times, "question"), code(&left.names()));
+        writeln!(out, "\nNot asked: {times} ({}): {names}.", plain(reason))?;
     }
-    for left in &header.not_run {
-        writeln!(out, "\nNot run: {} ({}).", plain(&left.what), plain(&left.why))?;
+    for (what, why) in left_out(record) {
+        writeln!(out, "\nNot run: {} ({}).", plain(&what), plain(why))?;
     }
     if !header.features.is_empty() {
         writeln!(out, "\nFeatures of the processor: {}.", plain(&header.features.join(" ")))?;
+    }
+    Ok(())
+}
+
+/// The sides that sets take where authorities differ about scales.
+fn disputes(record: &Record, out: &mut dyn Write) -> io::Result<()> {
+    let positions = positions(&record.results);
+    if positions.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n### Disputed scales\n\n| type | blocks | sets | decode like |\n| --- | --- | --- | --- |")?;
+    for position in positions {
+        let (sets, who) = (position.sets.join(", "), position.text());
+        writeln!(out, "| {} | {} | {} | {} |", plain(position.ty), plain(position.blocks), plain(&sets), plain(&who))?;
     }
     Ok(())
 }
@@ -64,7 +82,7 @@ fn table(record: &Record, out: &mut dyn Write) -> io::Result<()> {
          | --- | ---: | ---: | ---: | ---: | ---: | ---: |"
     )?;
     for whole in wholes(record, &Cells::of(&record.results)) {
-        let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{} %", percent(share)));
+        let share = |share: Option<f64>| share.map_or_else(String::new, percent);
         writeln!(
             out,
             "| {} | {} | {} | {} | {} | {} | {} |",
@@ -93,14 +111,14 @@ fn failures(record: &Record, most: usize, out: &mut dyn Write) -> io::Result<()>
         return Ok(());
     }
     writeln!(out, "\n### Wrong answers\n\n| set | verdict | question | what |\n| --- | --- | --- | --- |")?;
-    for result in sets.iter().flat_map(|wrong| wrong.iter().take(most)) {
+    for result in sets.iter().flat_map(|wrong| in_turns(wrong).into_iter().take(most)) {
         writeln!(
             out,
             "| {} | {} | {} | {} |",
             plain(&result.set),
             plain(&result.verdict),
             code(&result.question),
-            plain(&cut(&wrong(result).unwrap_or_default()))
+            plain(&cut(&sentences(result).join("; ")))
         )?;
     }
     match sets.iter().map(|wrong| wrong.len().saturating_sub(most)).sum::<usize>() {

@@ -1,10 +1,13 @@
 //! The record of kernels, and what became of the faults that are planted into them.
 //!
 //! - [`terminal`], [`markdown`]: the record of a run;
+//! - [`sides`]: which sides sets take where authorities differ;
 //! - [`planted`]: the planted faults.
 
+mod failure;
 pub mod markdown;
 pub mod planted;
+pub mod sides;
 pub mod terminal;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,16 +85,19 @@ impl Cell {
         self.ordinary = larger(self.ordinary, other.ordinary);
     }
 
-    /// `=` for what has to be exact, then the shares in percent.
+    /// `=` for what has to be exact; where bounds were used, that and the shares in percent, in three places.
     pub(super) fn text(&self) -> String {
         match (self.asked(), self.wrong) {
             (0, _) => "-".to_owned(),
             (asked, 1..) => format!("{} of {asked} wrong", self.wrong),
             _ if self.passed == 0 => "not run".to_owned(),
             _ => {
-                let exact = self.exact.then(|| "=".to_owned());
-                let words = [exact, self.lossless.map(percent), self.ordinary.map(percent)];
-                words.into_iter().flatten().collect::<Vec<_>>().join(" ")
+                let exact = if self.exact { "=" } else { "-" };
+                if self.lossless.or(self.ordinary).is_none() {
+                    return exact.to_owned();
+                }
+                let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), percent);
+                format!("{exact} / {} / {}", share(self.lossless), share(self.ordinary))
             }
         }
     }
@@ -99,7 +105,7 @@ impl Cell {
 
 /// A share in percent, rounded up.
 pub(super) fn percent(share: f64) -> String {
-    format!("{:.0}", (100.0 * share).ceil())
+    format!("{:.0}%", (100.0 * share).ceil())
 }
 
 /// All cells, by set, type and operation.
@@ -169,11 +175,49 @@ fn types(record: &Record) -> impl Iterator<Item = &'static TensorType> {
     TensorType::live().filter(|ty| record.results.iter().any(|result| result.ty == ty.name))
 }
 
-/// Why questions could not be asked, and how many.
-fn without_room(record: &Record) -> BTreeMap<&str, usize> {
-    let mut reasons = BTreeMap::new();
-    for result in record.results.iter().filter(|result| result.verdict == "no-room") {
-        *reasons.entry(result.reason.as_deref().unwrap_or_default()).or_default() += 1;
+/// Questions that were not asked, because there are no inputs for them.
+#[derive(Clone, Debug, Default)]
+pub struct NotAsked<'a> {
+    /// How often a set was not asked.
+    pub times: usize,
+    /// Their names, each once.
+    pub questions: Vec<&'a str>,
+}
+
+/// So many names of questions are told.
+const NAMES: usize = 3;
+
+impl NotAsked<'_> {
+    /// The first names.
+    fn names(&self) -> String {
+        let more = if self.questions.len() > NAMES { ", ..." } else { "" };
+        format!("{}{more}", self.questions[..self.questions.len().min(NAMES)].join(", "))
+    }
+}
+
+/// The questions that were not asked, by the reason.
+#[must_use]
+pub fn not_asked(results: &[ResultLine]) -> BTreeMap<&str, NotAsked<'_>> {
+    let mut reasons: BTreeMap<&str, NotAsked<'_>> = BTreeMap::new();
+    for result in results.iter().filter(|result| result.verdict == "no-room") {
+        let reason = reasons.entry(result.reason.as_deref().unwrap_or_default()).or_default();
+        reason.times += 1;
+        // Answers are in the order of the questions.
+        if reason.questions.last() != Some(&result.question.as_str()) {
+            reason.questions.push(&result.question);
+        }
+    }
+    reasons
+}
+
+/// What was left out, by the reason: the names in a list.
+fn left_out(record: &Record) -> Vec<(String, &str)> {
+    let mut reasons: Vec<(String, &str)> = Vec::new();
+    for left in &record.header.not_run {
+        match reasons.iter_mut().find(|(_, why)| *why == left.why) {
+            Some((what, _)) => what.extend([", ", &left.what]),
+            None => reasons.push((left.what.clone(), &left.why)),
+        }
     }
     reasons
 }
@@ -181,16 +225,4 @@ fn without_room(record: &Record) -> BTreeMap<&str, usize> {
 /// How many answers have a verdict.
 fn verdicts(record: &Record, verdict: &str) -> usize {
     record.results.iter().filter(|result| result.verdict == verdict).count()
-}
-
-/// What is wrong with an answer, in a sentence: the reason, or the element that is the furthest off.
-fn wrong(result: &ResultLine) -> Option<String> {
-    if let Some(reason) = &result.reason {
-        return Some(reason.clone());
-    }
-    let worst = result.worst.as_ref()?;
-    let exact = worst.bound.parse::<f64>().is_ok_and(|bound| bound <= 0.0);
-    let bound = if exact { "and nothing else".to_owned() } else { format!("within {}", worst.bound) };
-    let place = format!("call {}, column {}, row {}", worst.call + 1, worst.column, worst.row);
-    Some(format!("{place}: expected {} {bound}, got {} (0x{})", worst.expected, worst.got, worst.got_bits))
 }
