@@ -226,7 +226,8 @@ ASSAY_SIZE(struct assay_get_rows_args, 64);
 /* ASSAY_KERNELS_ABI as the provider was compiled with it. Called first; the other functions only if it is known. */
 ASSAY_EXPORT uint32_t assay_kernels_abi(void);
 
-/* A name for tables, such as "mykernels 1.2 avx2": UTF-8, ends with a zero, lives as long as the library. */
+/* A name for tables, such as "mykernels 1.2 avx2": a line of at most 100 bytes
+ * of UTF-8, ends with a zero, lives as long as the library. */
 ASSAY_EXPORT const char *assay_kernels_name(void);
 
 /*

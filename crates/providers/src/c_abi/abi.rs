@@ -143,7 +143,10 @@ impl Library {
             // SAFETY: the header promises a string that ends with a zero and lives as long as the library.
             let name = unsafe { CStr::from_ptr(name) };
             let line = |name: &&str| !name.is_empty() && !name.contains(char::is_control);
-            name.to_str().ok().filter(line).map(ToOwned::to_owned).ok_or_else(|| format!("{name:?}"))
+            match name.to_bytes().len() {
+                length if length > super::LONGEST_NAME => Err(format!("{length} bytes")),
+                _ => name.to_str().ok().filter(line).map(ToOwned::to_owned).ok_or_else(|| format!("{name:?}")),
+            }
         };
         let name = name.map_err(|found| LoadError::Name { path: path.to_owned(), found })?;
         Ok(Self {

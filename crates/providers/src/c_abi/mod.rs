@@ -19,6 +19,9 @@ pub const ABI: u32 = 1;
 /// The most bytes past the end that a contract may name.
 pub const MOST_READS_PAST: u64 = 1 << 16;
 
+/// The most bytes of a name, which is a cell of every table.
+pub const LONGEST_NAME: usize = 100;
+
 /// Why a library cannot be used as a provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum LoadError {
@@ -62,7 +65,7 @@ pub enum LoadError {
         found: u32,
     },
     /// Its name is not one.
-    #[error("{}: assay_kernels_name: expected a line of text in UTF-8, got {found}", path.display())]
+    #[error("{}: assay_kernels_name: expected a line of text in UTF-8, of at most {LONGEST_NAME} bytes, got {found}", path.display())]
     Name {
         /// The library.
         path: PathBuf,

@@ -212,7 +212,12 @@ impl KernelSet for Provider {
         result
             .intact()
             .map_err(|damage| KernelError::Failed(format!("wrote out of bounds: {}", damage.of("result"))))?;
-        done(code).map(|()| result.f32s()[0])
+        done(code)?;
+        // A number that is returned has no memory of the caller that would stay as it was.
+        match result.first_written(0..size_of::<f32>()) {
+            Some(_) => Ok(result.f32s()[0]),
+            None => Err(KernelError::Failed("assay_dot: the result was not written".to_owned())),
+        }
     }
 
     fn matmul(&mut self, product: &Matmul<'_>, y: &mut [f32]) -> Result<(), KernelError> {

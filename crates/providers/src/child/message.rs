@@ -1,5 +1,6 @@
 //! What the two processes say to each other. Types and operations go by their numbers, operands as the parts of the
-//! frame, in the order in which they are named here.
+//! frame, in the order in which they are named here. Where the caller has memory for the result, the last part is
+//! what that holds before the call.
 
 use gguf_spec::kernel::KernelError;
 use gguf_spec::kernel::contract::{Accumulator, Contract, Form, Promises};
@@ -13,13 +14,13 @@ use crate::c_abi::LoadError;
 pub(super) enum Request {
     /// Answered by [`Reply::Contract`].
     Contract { operation: u32, ty: u32, columns: usize },
-    /// Blocks; answered by as many elements.
+    /// Blocks, the result before the call; answered by as many elements.
     Dequantize { ty: u32 },
-    /// Elements; answered by blocks.
+    /// Elements, the result before the call; answered by blocks.
     QuantizeRow { ty: u32 },
     /// Blocks, elements; answered by one element.
     Dot { ty: u32 },
-    /// Weights, activations; answered by the columns of the result, `y_stride` apart.
+    /// Weights, activations, the result before the call; answered by its columns, `y_stride` apart.
     Matmul {
         ty: u32,
         rows: usize,
@@ -30,7 +31,7 @@ pub(super) enum Request {
         y_stride: usize,
         threads: usize,
     },
-    /// Weights, ids, activations; answered by the columns of the result, `y_stride` apart.
+    /// Weights, ids, activations, the result before the call; answered by its columns, `y_stride` apart.
     MatmulId {
         ty: u32,
         rows: usize,
@@ -44,7 +45,7 @@ pub(super) enum Request {
         y_stride: usize,
         threads: usize,
     },
-    /// Weights, ids; answered by the rows.
+    /// Weights, ids, the result before the call; answered by the rows.
     GetRows { ty: u32, rows: usize, k: usize, row_stride: usize },
 }
 

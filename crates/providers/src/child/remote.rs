@@ -121,7 +121,9 @@ impl RemoteKernels {
         }
     }
 
-    fn floats(&self, request: &Request, parts: Vec<Vec<u8>>, out: &mut [f32]) -> Result<(), KernelError> {
+    /// A result over what `out` holds, which is sent along: what the library does not write stays.
+    fn floats(&self, request: &Request, mut parts: Vec<Vec<u8>>, out: &mut [f32]) -> Result<(), KernelError> {
+        parts.push(to_bytes(out));
         let result = self.result(request, parts, size_of_val(out))?;
         out.iter_mut().zip(to_floats(&result)).for_each(|(out, value)| *out = value);
         Ok(())
@@ -135,7 +137,7 @@ impl RemoteKernels {
         (count, rows, stride): (usize, usize, usize),
         y: &mut [f32],
     ) -> Result<(), KernelError> {
-        let mut all = vec![0.0; extent(count, rows, stride).unwrap_or(usize::MAX)];
+        let mut all = y[..extent(count, rows, stride).unwrap_or(usize::MAX)].to_vec();
         self.floats(request, parts, &mut all)?;
         for column in 0..count {
             y[column * stride..][..rows].copy_from_slice(&all[column * stride..][..rows]);
@@ -212,7 +214,8 @@ impl KernelSet for RemoteKernels {
     fn quantize_row(&mut self, ty: &'static TensorType, values: &[f32], out: &mut [u8]) -> Result<(), KernelError> {
         self.contract(Operation::QuantizeRow, ty, 1)?;
         check::quantize_row(ty, values.len(), out.len())?;
-        let result = self.result(&Request::QuantizeRow { ty: ty.id }, vec![to_bytes(values)], out.len())?;
+        let parts = vec![to_bytes(values), out.to_vec()];
+        let result = self.result(&Request::QuantizeRow { ty: ty.id }, parts, out.len())?;
         out.copy_from_slice(&result);
         Ok(())
     }
@@ -220,9 +223,9 @@ impl KernelSet for RemoteKernels {
     fn dot(&mut self, ty: &'static TensorType, weights: &[u8], activations: &[f32]) -> Result<f32, KernelError> {
         self.contract(Operation::Dot, ty, 1)?;
         check::dot(ty, weights.len(), activations.len())?;
-        let mut y = [0.0];
-        self.floats(&Request::Dot { ty: ty.id }, vec![weights.to_vec(), to_bytes(activations)], &mut y)?;
-        Ok(y[0])
+        let parts = vec![weights.to_vec(), to_bytes(activations)];
+        let result = self.result(&Request::Dot { ty: ty.id }, parts, size_of::<f32>())?;
+        to_floats(&result).next().ok_or_else(|| KernelError::Failed("the process answers without a result".to_owned()))
     }
 
     fn matmul(&mut self, product: &Matmul<'_>, y: &mut [f32]) -> Result<(), KernelError> {

@@ -169,6 +169,32 @@ impl Call<'_> {
         Ok(buffer)
     }
 
+    /// Memory for a result of so many elements, which begins as the part does, the caller's output: what is not
+    /// written goes back as it came. Between columns, which are as [`done`] takes them, the pattern stays.
+    fn result(
+        &self,
+        part: usize,
+        elements: Option<usize>,
+        size: usize,
+        columns: Option<(usize, usize)>,
+    ) -> Result<Buffer, KernelError> {
+        let bytes = elements.and_then(|elements| elements.checked_mul(size));
+        let bytes = bytes.ok_or_else(|| KernelError::Arguments("result: more than memory holds".to_owned()))?;
+        let before = self.parts.get(part).filter(|before| before.len() == bytes).ok_or_else(|| {
+            KernelError::Arguments(format!(
+                "part {part}: expected the {bytes} bytes that the result has before the call"
+            ))
+        })?;
+        let mut buffer = Buffer::new(bytes, SLACK).map_err(|error| memory(&error))?;
+        let (length, stride) = columns.map_or((bytes, bytes), |(rows, stride)| (rows * size, stride * size));
+        for start in (0..bytes).step_by(stride.max(1)) {
+            let column = start..bytes.min(start + length);
+            buffer.bytes_mut()[column.clone()].copy_from_slice(&before[column]);
+        }
+        note(RESULT, buffer.bytes());
+        Ok(buffer)
+    }
+
     fn floats(&self, part: usize, which: usize, reads_past: usize) -> Result<Buffer, KernelError> {
         let buffer = self.operand(part, which, align_of::<f32>(), reads_past)?;
         if buffer.bytes().len().is_multiple_of(size_of::<f32>()) {
@@ -181,7 +207,8 @@ impl Call<'_> {
     fn dequantize(self, ty: &'static TensorType) -> Answer {
         let contract = self.set.contract(Operation::Dequantize, ty, 1)?;
         let blocks = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
-        let mut y = result(check::weights_in(ty, blocks.bytes().len()).map(Some)?, size_of::<f32>())?;
+        let elements = check::weights_in(ty, blocks.bytes().len()).map(Some)?;
+        let mut y = self.result(1, elements, size_of::<f32>(), None)?;
         self.set.dequantize(ty, blocks.bytes(), y.f32s_mut())?;
         done(&y, None)
     }
@@ -189,7 +216,7 @@ impl Call<'_> {
     fn quantize_row(self, ty: &'static TensorType) -> Answer {
         let contract = self.set.contract(Operation::QuantizeRow, ty, 1)?;
         let values = self.floats(0, ACTIVATIONS, contract.reads_past)?;
-        let mut blocks = result(row_bytes(ty, values.f32s().len()).map(Some)?, 1)?;
+        let mut blocks = self.result(1, row_bytes(ty, values.f32s().len()).map(Some)?, 1, None)?;
         self.set.quantize_row(ty, values.f32s(), blocks.bytes_mut())?;
         done(&blocks, None)
     }
@@ -216,7 +243,7 @@ impl Call<'_> {
             y_stride,
             threads,
         };
-        let mut y = result(extent(columns, rows, y_stride), size_of::<f32>())?;
+        let mut y = self.result(2, extent(columns, rows, y_stride), size_of::<f32>(), Some((rows, y_stride)))?;
         self.set.matmul(&product, y.f32s_mut())?;
         done(&y, Some((rows, y_stride)))
     }
@@ -243,7 +270,8 @@ impl Call<'_> {
             y_stride,
             threads,
         };
-        let mut y = result(extent(product.ids.len(), rows, y_stride), size_of::<f32>())?;
+        let elements = extent(product.ids.len(), rows, y_stride);
+        let mut y = self.result(3, elements, size_of::<f32>(), Some((rows, y_stride)))?;
         self.set.matmul_id(&product, y.f32s_mut())?;
         done(&y, Some((rows, y_stride)))
     }
@@ -253,19 +281,10 @@ impl Call<'_> {
         let weights = self.operand(0, WEIGHTS, alignment(ty), contract.reads_past)?;
         let ids = self.floats(1, IDS, contract.reads_past)?;
         let matrix = Matrix::new(ty, rows, k, row_stride, weights.bytes())?;
-        let mut y = result(ids.u32s().len().checked_mul(k), size_of::<f32>())?;
+        let mut y = self.result(2, ids.u32s().len().checked_mul(k), size_of::<f32>(), None)?;
         self.set.get_rows(&matrix, ids.u32s(), y.f32s_mut())?;
         done(&y, None)
     }
-}
-
-/// Memory for a result of so many elements.
-fn result(elements: Option<usize>, size: usize) -> Result<Buffer, KernelError> {
-    let bytes = elements.and_then(|elements| elements.checked_mul(size));
-    let bytes = bytes.ok_or_else(|| KernelError::Arguments("result: more than memory holds".to_owned()))?;
-    let buffer = Buffer::new(bytes, SLACK).map_err(|error| memory(&error))?;
-    note(RESULT, buffer.bytes());
-    Ok(buffer)
 }
 
 /// The result, if nothing was written but the result. `columns` are the elements of each, and those from the start

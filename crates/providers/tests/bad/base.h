@@ -61,13 +61,21 @@ static float product(const float *w, const float *x, uint64_t k) {
 #ifndef NO_DOT
 int32_t assay_dot(uint32_t type, const void *weights, const float *activations, uint64_t count, float *result) {
     (void)type;
+#ifdef DOT_WRITES_NOTHING
+    (void)weights, (void)activations, (void)count, (void)result, (void)product;
+#else
     *result = product(weights, activations, count);
+#endif
     DOT;
     return ASSAY_OK;
 }
 #endif
 
 int32_t assay_matmul(const struct assay_matmul_args *a) {
+#ifdef NO_MATMUL
+    (void)a;
+    return ASSAY_OK;
+#endif
     for (uint64_t c = 0; c < a->columns; c++) {
         for (uint64_t r = 0; r < a->rows; r++) {
             const float *row = (const float *)((const uint8_t *)a->weights + r * a->row_stride);

@@ -33,9 +33,13 @@ enum Expected {
     /// The same with other operations.
     FailedDot,
     FailedDequantize,
+    /// What is NaN is left as it was, decoded and encoded.
+    UnwrittenNan,
+    /// The product is left as it was.
+    UnwrittenMatmul,
 }
 
-use Expected::{FailedDequantize, FailedDot, FailedMatmul, NotLoaded, Right};
+use Expected::{FailedDequantize, FailedDot, FailedMatmul, NotLoaded, Right, UnwrittenMatmul, UnwrittenNan};
 
 const fn case(file: &'static str, expected: Expected, says: &'static [&'static str]) -> Case {
     Case { file, expected, says }
@@ -52,7 +56,7 @@ const CONTRACT: &str = "asked for the contract for matmul, F32, 2 columns: ";
 /// Only Linux enforces the limit on memory.
 pub(crate) const NEEDS_LINUX: &str = "eats_memory";
 
-pub(crate) const CASES: [Case; 30] = [
+pub(crate) const CASES: [Case; 34] = [
     case(
         "wrong_abi",
         NotLoaded(|error| is(|error| matches!(error, LoadError::Abi { found: 2, .. }), error)),
@@ -66,7 +70,12 @@ pub(crate) const CASES: [Case; 30] = [
     case(
         "no_name",
         NotLoaded(|error| is(|error| matches!(error, LoadError::Name { .. }), error)),
-        &["assay_kernels_name: expected a line of text in UTF-8, got \"two\\nlines\""],
+        &["assay_kernels_name: expected a line of text in UTF-8, of at most 100 bytes, got \"two\\nlines\""],
+    ),
+    case(
+        "long_name",
+        NotLoaded(|error| is(|error| matches!(error, LoadError::Name { .. }), error)),
+        &["assay_kernels_name: expected a line of text in UTF-8, of at most 100 bytes, got 101 bytes"],
     ),
     case(
         "bad_terms",
@@ -121,6 +130,9 @@ pub(crate) const CASES: [Case; 30] = [
     ),
     case("writes_operand", FailedMatmul, &[SEGV, "touched 4 bytes into the weights, which may only be read"]),
     case("dot_writes_past", FailedDot, &["wrote out of bounds: the first byte past the end of the result"]),
+    case("dot_writes_nothing", FailedDot, &["assay_dot: the result was not written"]),
+    case("writes_no_nan", UnwrittenNan, &[]),
+    case("writes_nothing", UnwrittenMatmul, &[]),
     case("dequantizes_past", FailedDequantize, &["wrote out of bounds: the first byte past the end of the result"]),
     case("noise", Right, &[]),
 ];
@@ -157,6 +169,41 @@ fn dequantize(set: &mut RemoteKernels) -> Result<(), KernelError> {
     Ok(())
 }
 
+/// No arithmetic makes a NaN of these bits.
+const BEFORE: u32 = 0x7FC0_CAFE;
+
+/// What is not written comes back as it was, so that it can be told from a NaN that was.
+fn unwritten_nan(set: &mut RemoteKernels) -> Result<(), Failed> {
+    let f16s = TensorType::from_name("F16").ok_or("no F16")?;
+    for (ty, blocks) in [
+        (f32s(), [f32::NAN.to_le_bytes(), 3_f32.to_le_bytes()].concat()),
+        (f16s, [0x7E00_u16.to_le_bytes(), 0x4200_u16.to_le_bytes()].concat()),
+    ] {
+        let mut y = [f32::from_bits(BEFORE); 2];
+        set.dequantize(ty, &blocks, &mut y)?;
+        assert_eq!(y.map(f32::to_bits), [BEFORE, 3_f32.to_bits()], "{}", ty.name);
+    }
+    let mut blocks = [0xAA; 8];
+    set.quantize_row(f32s(), &[f32::NAN, 3.0], &mut blocks)?;
+    assert_eq!(blocks, [[0xAA; 4], 3_f32.to_le_bytes()].concat()[..]);
+    Ok(())
+}
+
+fn unwritten_matmul(set: &mut RemoteKernels) -> Result<(), Failed> {
+    let weights: Vec<u8> = [1_f32, 2.0].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let product = Matmul {
+        weights: Matrix::new(f32s(), 2, 1, 4, &weights)?,
+        columns: Columns::new(2, 1, 1, &[1.0, 1.0])?,
+        y_stride: 3,
+        threads: 1,
+    };
+    let before = [1, 2, 3, 4, 5, 6].map(|at| BEFORE + at);
+    let mut y = before.map(f32::from_bits);
+    set.matmul(&product, &mut y)?;
+    assert_eq!(y.map(f32::to_bits), before);
+    Ok(())
+}
+
 fn dot(set: &mut RemoteKernels) -> Result<(), KernelError> {
     assert_eq!(set.dot(f32s(), &2_f32.to_le_bytes(), &[3.0])?.to_bits(), 6_f32.to_bits());
     Ok(())
@@ -183,6 +230,8 @@ impl Case {
                 matmul(&mut set)?;
                 return Ok(dequantize(&mut set)?);
             }
+            (UnwrittenNan, Ok(mut set)) => return unwritten_nan(&mut set),
+            (UnwrittenMatmul, Ok(mut set)) => return unwritten_matmul(&mut set),
             (FailedMatmul, Ok(mut set)) => fails(&mut set, matmul, dequantize)?,
             (FailedDot, Ok(mut set)) => fails(&mut set, dot, dequantize)?,
             (FailedDequantize, Ok(mut set)) => fails(&mut set, dequantize, dot)?,
