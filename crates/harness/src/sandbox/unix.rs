@@ -11,6 +11,9 @@ pub(super) use super::linux::{forget_peak, has_children, usage};
 #[cfg(not(target_os = "linux"))]
 pub(super) use unmeasured::{forget_peak, has_children, usage};
 
+use assay_providers::group;
+pub(super) use assay_providers::group::{has_ended, kill};
+
 use super::{Clock, Ending, Limits};
 
 /// A resource and the most that a child may use of it: when it is told, and when it is ended.
@@ -41,7 +44,7 @@ pub(super) fn prepare(command: &mut Command, limits: &Limits) {
         limit.soft = limit.soft.min(most);
         limit.hard = limit.hard.min(most);
     }
-    command.process_group(0);
+    group::lead(command);
     let apply = move || {
         for limit in &list {
             let value = libc::rlimit { rlim_cur: limit.soft, rlim_max: limit.hard };
@@ -72,28 +75,6 @@ fn hard_limit(resource: Resource) -> libc::rlim_t {
     }
     // SAFETY: zeroes are a valid value, and the call has filled it.
     unsafe { value.assume_init() }.rlim_max
-}
-
-/// Whether the child has ended. It is left as it is, so that its number stays taken.
-pub(super) fn has_ended(child: &mut Child) -> io::Result<bool> {
-    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
-    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
-    // SAFETY: the pointer is to memory of the right size and alignment.
-    if unsafe { libc::waitid(libc::P_PID, child.id(), info.as_mut_ptr(), flags) } != 0 {
-        let error = io::Error::last_os_error();
-        return if error.kind() == io::ErrorKind::Interrupted { Ok(false) } else { Err(error) };
-    }
-    // SAFETY: zeroes are a valid value; the call leaves the signal number zero if nothing has ended.
-    Ok(unsafe { info.assume_init() }.si_signo != 0)
-}
-
-/// Ends the child and its process group. Called before it is reaped, so the number is still theirs.
-pub(super) fn kill(child: &mut Child) {
-    if let Ok(group) = libc::pid_t::try_from(child.id()) {
-        // SAFETY: takes no pointers. The group was made for the child, which is not reaped yet. That
-        // nobody is left in it is no fault.
-        unsafe { libc::kill(-group, libc::SIGKILL) };
-    }
 }
 
 /// Waits for the child, which has ended or was killed, and tells how it ended.

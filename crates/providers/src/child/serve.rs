@@ -27,14 +27,16 @@ const IDS: usize = 2;
 const RESULT: usize = 3;
 
 /// Serves a library until the requests end: what a program does that was started as a child. The arguments are the
-/// library and the seconds that a call may take. A library with a name of ggml's is served as a build of it
+/// library, the seconds that a call may take, and the number of the process that asks. A library with a name of ggml's is served as a build of it
 /// ([`ggml::kernels::file`]), any other as a provider.
 #[must_use]
 pub fn serve(arguments: &[OsString]) -> ExitCode {
     let limit = |seconds: &OsString| seconds.to_str()?.parse().ok().map(Duration::from_secs);
-    let [library, seconds] = arguments else { return usage() };
-    let Some(limit) = limit(seconds) else { return usage() };
-    exit(with_streams(|input, output| {
+    let [library, seconds, parent] = arguments else { return usage() };
+    let (Some(limit), Some(parent)) = (limit(seconds), parent.to_str().and_then(|number| number.parse().ok())) else {
+        return usage();
+    };
+    exit(with_streams(Some(parent), |input, output| {
         backstop(Some(limit));
         match load(Path::new(library)) {
             Ok(mut set) => requests(set.as_mut(), limit, input, output),
@@ -55,11 +57,11 @@ fn load(library: &Path) -> Result<Box<dyn KernelSet>, LoadError> {
 /// Serves kernels of this program in the same way: a call of them takes at most so long, and may crash.
 #[must_use]
 pub fn serve_set(set: &mut dyn KernelSet, limit: Duration) -> ExitCode {
-    exit(with_streams(|input, output| requests(set, limit, input, output)))
+    exit(with_streams(None, |input, output| requests(set, limit, input, output)))
 }
 
 fn usage() -> ExitCode {
-    eprintln!("expected LIBRARY SECONDS; this is started by the program itself");
+    eprintln!("expected LIBRARY SECONDS PARENT; this is started by the program itself");
     ExitCode::from(2)
 }
 
@@ -74,9 +76,13 @@ fn exit(result: io::Result<()>) -> ExitCode {
 }
 
 #[cfg(unix)]
-fn with_streams(work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn with_streams(
+    parent: Option<u32>,
+    work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     use super::{fault, streams};
 
+    streams::end_with_parent(parent)?;
     streams::limit()?;
     let (mut input, mut output) = streams::take()?;
     fault::watch();
@@ -85,7 +91,10 @@ fn with_streams(work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<(
 
 /// Here a library that writes to standard output breaks the conversation, which is told as such.
 #[cfg(not(unix))]
-fn with_streams(work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn with_streams(
+    _parent: Option<u32>,
+    work: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     work(&mut io::stdin().lock(), &mut io::stdout().lock())
 }
 

@@ -70,3 +70,24 @@ pub(super) fn end_after(time: Option<Duration>) {
     // SAFETY: takes no pointers. The signal has its default action, which ends the process; 0 calls it off.
     unsafe { libc::alarm(seconds) };
 }
+
+/// Ends this process as soon as the parent is gone, whatever the library does about signals; on Linux alone.
+///
+/// The alarm of [`end_after`] is a signal that a library may block. A limit on processor time would not do instead: it
+/// counts all calls together, and a library that sleeps for ever uses none. The signal of Linux comes when the
+/// *thread* that has started this process ends, which is made for it and lives as long as the conversation.
+///
+/// # Errors
+///
+/// If the parent, whose number is given where it is known, was gone before.
+pub(super) fn end_with_parent(parent: Option<u32>) -> io::Result<()> {
+    // SAFETY: takes no pointers.
+    #[cfg(target_os = "linux")]
+    if unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    match parent {
+        Some(parent) if parent != std::os::unix::process::parent_id() => Err(io::ErrorKind::BrokenPipe.into()),
+        _ => Ok(()),
+    }
+}

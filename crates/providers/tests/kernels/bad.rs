@@ -56,7 +56,7 @@ const CONTRACT: &str = "asked for the contract for matmul, F32, 2 columns: ";
 /// Only Linux enforces the limit on memory.
 pub(crate) const NEEDS_LINUX: &str = "eats_memory";
 
-pub(crate) const CASES: [Case; 34] = [
+pub(crate) const CASES: [Case; 35] = [
     case(
         "wrong_abi",
         NotLoaded(|error| is(|error| matches!(error, LoadError::Abi { found: 2, .. }), error)),
@@ -112,6 +112,7 @@ pub(crate) const CASES: [Case; 34] = [
         &[SEGV, "touched an address far from every operand, with ", " MiB of memory in use, of at most 8192 MiB"],
     ),
     case("fills_the_disk", Right, &[]),
+    case("forks_and_aborts", FailedMatmul, &["the process ended by signal 6 (abort)"]),
     case("exits", FailedMatmul, &["the process ended by exit code 0"]),
     case("fails", FailedMatmul, &["the provider returned 7"]),
     case("hangs", FailedMatmul, &["no answer within 2 s: it was ended"]),
@@ -147,7 +148,7 @@ fn f32s() -> &'static TensorType {
 }
 
 /// A small product of integers, and what it is.
-fn matmul(set: &mut RemoteKernels) -> Result<(), KernelError> {
+pub(crate) fn matmul(set: &mut RemoteKernels) -> Result<(), KernelError> {
     let weights: Vec<u8> = (1_u8..=15).flat_map(|w| f32::from(w).to_le_bytes()).collect();
     let x: Vec<f32> = (0_u8..10).map(f32::from).collect();
     let product = Matmul {
@@ -162,7 +163,7 @@ fn matmul(set: &mut RemoteKernels) -> Result<(), KernelError> {
     Ok(())
 }
 
-fn dequantize(set: &mut RemoteKernels) -> Result<(), KernelError> {
+pub(crate) fn dequantize(set: &mut RemoteKernels) -> Result<(), KernelError> {
     let mut y = [0.0; 2];
     set.dequantize(f32s(), &[2_f32.to_le_bytes(), 3_f32.to_le_bytes()].concat(), &mut y)?;
     assert_eq!(y.map(f32::to_bits), [2_f32, 3.0].map(f32::to_bits));

@@ -9,6 +9,7 @@ mod bad;
 mod compiler;
 mod header;
 mod optional;
+mod orphan;
 mod right;
 
 use std::ffi::OsString;
@@ -43,6 +44,11 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == OWN) {
         return optional::serve();
     }
+    if let [word, library] = &arguments[..]
+        && word == orphan::PARENT
+    {
+        return orphan::parent(std::path::Path::new(library));
+    }
     let compiler = Compiler::find().map(Arc::new);
     if let Err(reason) = &compiler {
         println!("not run: tests of providers in C: {reason}");
@@ -62,6 +68,9 @@ fn main() -> ExitCode {
         with_cc(name.to_owned(), Box::new(test));
     }
     with_cc("experts_and_rows_cross_the_interface".to_owned(), Box::new(optional::experts_and_rows));
+    if cfg!(target_os = "linux") {
+        with_cc("a_child_ends_with_its_parent_whatever_it_blocks".to_owned(), Box::new(orphan::ends));
+    }
     let tested = |case: &bad::Case| cfg!(target_os = "linux") || case.file != bad::NEEDS_LINUX;
     for case in bad::CASES.into_iter().filter(tested) {
         with_cc(format!("{}_is_told", case.file), Box::new(move |compiler| case.check(compiler)));
