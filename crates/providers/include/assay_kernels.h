@@ -181,7 +181,7 @@ struct assay_matmul_id_args {
     uint64_t x_stride;
     uint64_t y_stride;
     const void *weights;
-    const uint32_t *ids;    /* pairs of them, each less than experts */
+    const uint32_t *ids;    /* pairs of them, each less than experts; those of one token differ */
     const float *x;
     float *y;
 };

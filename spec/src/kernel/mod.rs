@@ -310,7 +310,7 @@ pub struct MatmulId<'a> {
     pub experts: usize,
     /// Bytes from the start of one expert to the start of the next.
     pub expert_stride: usize,
-    /// One expert of each pair, token after token.
+    /// One expert of each pair, token after token; those of one token differ in every question that is asked here.
     pub ids: &'a [u32],
     /// Experts a token.
     pub used: usize,
