@@ -1,7 +1,8 @@
 //! What holds between the results of several calls, whatever they are.
 //!
-//! The operands of every call lie where those of a case do. Two results that should be the same are within the sum of both bounds of each other; on inputs whose sums
-//! are exact, and where the contract promises it, they are the same bits.
+//! The operands of every call lie where those of a case do. Two results that should be the same are within the sum
+//! of both bounds of each other; on inputs whose sums are exact, and where the contract promises it, they are the
+//! same bits.
 
 use std::fmt;
 
