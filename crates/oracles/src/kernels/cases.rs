@@ -345,22 +345,28 @@ pub(super) fn holds_activations(ty: &TensorType) -> bool {
     FORMS.iter().any(|row| row.blocks == Some(ty.name))
 }
 
-/// Whether an operation can be judged like that: there is one string of bits where nothing is added up, and else none.
-fn judged(case: &Case) -> Result<(), String> {
-    let (operation, ty) = (case.operation, case.ty);
-    let (tiers, types): (&[Tier], bool) = match operation {
-        Operation::Dequantize | Operation::GetRows => (&[Tier::Bits], true),
-        Operation::QuantizeRow => (&[Tier::Exact, Tier::Ordinary], holds_activations(ty)),
-        Operation::Dot | Operation::Matmul | Operation::MatmulId => {
-            (&[Tier::Exact, Tier::Lossless, Tier::Ordinary], multiplied(ty))
+/// The tiers in which an operation with a type can be judged: where nothing is added up there is one string of bits.
+/// Empty if the operation is not asked of the type.
+#[must_use]
+pub fn tiers(operation: Operation, ty: &TensorType) -> &'static [Tier] {
+    match operation {
+        Operation::Dequantize | Operation::GetRows => &[Tier::Bits],
+        Operation::QuantizeRow if holds_activations(ty) => &[Tier::Exact, Tier::Ordinary],
+        Operation::Dot | Operation::Matmul | Operation::MatmulId if multiplied(ty) => {
+            &[Tier::Exact, Tier::Lossless, Tier::Ordinary]
         }
-    };
-    if !types {
-        return Err(format!("{operation}: is not asked of {}", ty.name));
+        Operation::QuantizeRow | Operation::Dot | Operation::Matmul | Operation::MatmulId => &[],
+    }
+}
+
+fn judged(case: &Case) -> Result<(), String> {
+    let tiers = tiers(case.operation, case.ty);
+    if tiers.is_empty() {
+        return Err(format!("{}: is not asked of {}", case.operation, case.ty.name));
     }
     if !tiers.contains(&case.tier) {
         let known: Vec<_> = tiers.iter().map(|tier| tier.name()).collect();
-        return Err(format!("{operation}: expected the tier {}, found {}", known.join(" or "), case.tier));
+        return Err(format!("{}: expected the tier {}, found {}", case.operation, known.join(" or "), case.tier));
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ fn every_tier_kills_what_no_other_does() {
 
 const ALONE: &[(&str, Kind, &str, Option<Tier>)] = &[
     ("F32", Kind::Accumulator, "the last place is off by one", Some(Tier::Exact)),
-    ("Q4_0", Kind::Scale, "the scale has ten bits", Some(Tier::Lossless)),
+    ("Q4_0", Kind::Scale, "the scale has ten bits for 3 to 32 columns", Some(Tier::Lossless)),
     ("Q4_0", Kind::Activation, "codes are cut, not rounded", Some(Tier::Ordinary)),
     ("Q4_1", Kind::Sum, "a sum beyond binary16 stops at its end", Some(Tier::Ordinary)),
     ("Q4_0", Kind::Decoding, "the second row is the one before", Some(Tier::Bits)),

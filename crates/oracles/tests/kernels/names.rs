@@ -1,6 +1,6 @@
 //! Names of cases: printing and reading are inverse.
 
-use assay_oracles::kernels::cases::{ActivationClass, Case, ScaleClass, Tier};
+use assay_oracles::kernels::cases::{ActivationClass, Case, ScaleClass, tiers};
 use gguf_spec::kernel::{OPERATIONS, Operation};
 use gguf_spec::types::TensorType;
 use rand::seq::IndexedRandom;
@@ -11,15 +11,18 @@ use crate::{report, seed};
 
 fn draw(seed: u64) -> Case {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let types: Vec<_> = TensorType::live().collect();
-    let ty = types[rng.random_range(0..types.len())];
-    let operation = OPERATIONS[rng.random_range(0..OPERATIONS.len())].operation;
+    let asked: Vec<_> = OPERATIONS
+        .iter()
+        .flat_map(|row| TensorType::live().map(|ty| (row.operation, ty)))
+        .filter(|(operation, ty)| !tiers(*operation, ty).is_empty())
+        .collect();
+    let &(operation, ty) = asked.choose(&mut rng).unwrap();
     let with_experts = operation == Operation::MatmulId;
     let experts = if with_experts { rng.random_range(1..9) } else { 0 };
     Case {
-        rows: rng.random_range(1..99),
+        rows: rng.random_range(1..50),
         k: usize::try_from(ty.block).unwrap() * rng.random_range(1..9),
-        columns: rng.random_range(1..600),
+        columns: rng.random_range(1..300),
         row_padding: rng.random_range(0..3),
         column_padding: rng.random_range(0..3),
         experts,
@@ -29,7 +32,7 @@ fn draw(seed: u64) -> Case {
         again: rng.random(),
         scales: *ScaleClass::ALL.choose(&mut rng).unwrap(),
         activations: *ActivationClass::ALL.choose(&mut rng).unwrap(),
-        ..Case::new(operation, ty, *Tier::ALL.choose(&mut rng).unwrap(), rng.random())
+        ..Case::new(operation, ty, *tiers(operation, ty).choose(&mut rng).unwrap(), rng.random())
     }
 }
 

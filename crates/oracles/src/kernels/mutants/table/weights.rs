@@ -142,6 +142,14 @@ pub(super) const FAULTS: &[Mutant] = &[
     ),
     fault(
         Kind::Scale,
+        "Q4_0",
+        "the scale has ten bits for 3 to 32 columns",
+        batch(3, 32),
+        Fault::Read(Of::Scale, 0, 1, Bits::KeepOfNormal(0xFFFE)),
+        LOSSLESS,
+    ),
+    fault(
+        Kind::Scale,
         "Q6_K",
         "the scale has eight bits",
         ANY,
